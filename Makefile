@@ -1,0 +1,75 @@
+# `make demo` and `make test` are the two commands to start with; `make help` lists all.
+#
+# Everything is installed into .venv, editable, so what runs is this checkout. A stamp
+# file in .venv records each installation; changing a build file makes it stale.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+
+BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
+
+.PHONY: help demo test lint format types layers bench wheel clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/installed ## share an array with NumPy and see every field of the exchange
+	@$(BIN)/python -m refarray demo
+
+test: $(VENV)/test ## the test suite
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: $(VENV)/lint ## rewrite the files as `make lint` wants them
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+types: $(VENV)/lint ## mypy --strict
+	@$(BIN)/mypy
+
+layers: $(VENV)/lint ## each folder imports only from the folders before it
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/installed ## speed against NumPy, with the targets
+	@$(BIN)/python -m benchmarks
+
+wheel: $(VENV)/installed ## build a wheel into dist/
+	@$(PIP) wheel . --no-deps --no-build-isolation --wheel-dir dist
+	@ls dist/*.whl
+
+clean: ## remove everything that was built, .venv included
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .*_cache
+	find refarray \( -name '*.so' -o -name '_native.c' -o -name '_forge.c' \) -delete
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- What the targets above need -------------------------------------------------
+
+# pip reads dependency groups from 25.1 on; a new venv often has an older one.
+$(VENV)/created:
+	@$(PYTHON) _cffi_build/check_prerequisites.py
+	@echo "Creating $(VENV) with $(PYTHON) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created $(BUILD_FILES)
+	@echo "Building refarray and installing it into $(VENV) ..."
+	@$(PIP) install --group build
+	@$(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/test: $(VENV)/installed
+	@echo "Installing the test tools into $(VENV) ..."
+	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/lint: $(VENV)/test
+	@echo "Installing the lint tools into $(VENV) ..."
+	@$(PIP) install --group lint
+	@touch $@
