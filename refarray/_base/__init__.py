@@ -1,0 +1,15 @@
+"""What an array is made of, before there is any memory.
+
+Plain Python objects and integers: nothing in this folder touches memory, NumPy or the
+native module, so it can be read, and tested, on its own.
+
+Read in this order:
+
+1. `dtypes.py`: the data types, their kinds and their limits; `promotion.py`: how they
+   combine with each other and with Python scalars.
+2. `devices.py`: where memory can live, and the DLPack name of that place.
+3. `layout.py`: shapes, strides and offsets; broadcasting and basic indexing as sums
+   over integers.
+
+Next folder: `_memory/`, which gives a layout bytes to stand on.
+"""

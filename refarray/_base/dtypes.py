@@ -1,0 +1,191 @@
+"""The data types: what they are, their kinds, and their limits.
+
+A dtype is a constant: one object per name, compared by identity. `STANDARD` lists the
+standard's thirteen. `HELD` lists float16 and bfloat16: other libraries send them, so
+refarray keeps, shows, converts and passes them on, but does not compute with them.
+
+`bool` names the dtype from here on, as it does in the public namespace; Python's own
+is `builtins.bool`.
+
+Next: `promotion.py`, how they combine.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from dataclasses import dataclass
+from typing import NoReturn, final
+
+
+@final
+class DType:
+    """A data type: its name, its kind, and its DLPack type code and bits.
+
+    `kind` is one of the standard's kinds ("bool", "signed integer", "unsigned integer",
+    "real floating", "complex floating") or "held".
+
+    Source: array API 2025.12, data types; DLPack, DLDataType.
+    """
+
+    __slots__ = ("name", "kind", "code", "bits", "itemsize")
+
+    name: str
+    kind: str
+    code: int
+    bits: int
+    itemsize: int
+
+    def __new__(cls, *args: object, **kwargs: object) -> DType:
+        names = ", ".join(f"refarray.{dtype}" for dtype in STANDARD)
+        raise TypeError(f"a dtype is a constant, not made by a call: use {names}")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{self!r} is a constant: cannot set {name!r}")
+
+    # Left to its default, == would hand the question to the other object, and a NumPy
+    # array answers with an array.
+    def __eq__(self, other: object) -> builtins.bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"refarray.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    # A string names a global of this module: pickle and copy give back the constant.
+    def __reduce__(self) -> str:
+        return self.name
+
+
+def _define(name: str, kind: str, code: int, bits: int) -> DType:
+    dtype: DType = object.__new__(DType)
+    object.__setattr__(dtype, "name", name)
+    object.__setattr__(dtype, "kind", kind)
+    object.__setattr__(dtype, "code", code)
+    object.__setattr__(dtype, "bits", bits)
+    object.__setattr__(dtype, "itemsize", bits // 8)
+    return dtype
+
+
+bool = _define("bool", "bool", 6, 8)
+int8 = _define("int8", "signed integer", 0, 8)
+int16 = _define("int16", "signed integer", 0, 16)
+int32 = _define("int32", "signed integer", 0, 32)
+int64 = _define("int64", "signed integer", 0, 64)
+uint8 = _define("uint8", "unsigned integer", 1, 8)
+uint16 = _define("uint16", "unsigned integer", 1, 16)
+uint32 = _define("uint32", "unsigned integer", 1, 32)
+uint64 = _define("uint64", "unsigned integer", 1, 64)
+float32 = _define("float32", "real floating", 2, 32)
+float64 = _define("float64", "real floating", 2, 64)
+complex64 = _define("complex64", "complex floating", 5, 64)
+complex128 = _define("complex128", "complex floating", 5, 128)
+
+float16 = _define("float16", "held", 2, 16)
+bfloat16 = _define("bfloat16", "held", 4, 16)
+
+STANDARD = (
+    bool,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float32,
+    float64,
+    complex64,
+    complex128,
+)
+HELD = (float16, bfloat16)
+BY_NAME = {dtype.name: dtype for dtype in (*STANDARD, *HELD)}
+
+DEFAULT_INT = int64
+DEFAULT_REAL = float64
+DEFAULT_COMPLEX = complex128
+DEFAULT_INDEX = int64
+
+
+# Kinds -------------------------------------------------------------------------------
+
+_SIGNED = frozenset({int8, int16, int32, int64})
+_UNSIGNED = frozenset({uint8, uint16, uint32, uint64})
+_REAL = frozenset({float32, float64})
+_COMPLEX = frozenset({complex64, complex128})
+
+# The kinds isdtype must know; held dtypes belong to none of them.
+# Source: array API 2025.12, data type functions, isdtype.
+KINDS = {
+    "bool": frozenset({bool}),
+    "signed integer": _SIGNED,
+    "unsigned integer": _UNSIGNED,
+    "integral": _SIGNED | _UNSIGNED,
+    "real floating": _REAL,
+    "complex floating": _COMPLEX,
+    "numeric": _SIGNED | _UNSIGNED | _REAL | _COMPLEX,
+}
+
+
+# Limits ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FInfo:
+    """Limits of a real floating-point dtype, as Python numbers.
+
+    Source: array API 2025.12, data type functions, finfo.
+    """
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class IInfo:
+    """Limits of an integer dtype, as Python integers.
+
+    Source: array API 2025.12, data type functions, iinfo.
+    """
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+_MAX32 = (2 - 2.0**-23) * 2.0**127
+_SINGLE = FInfo(32, 2.0**-23, _MAX32, -_MAX32, 2.0**-126, float32)
+
+_MAX64 = sys.float_info.max
+_DOUBLE = FInfo(64, 2.0**-52, _MAX64, -_MAX64, 2.0**-1022, float64)
+
+# A complex dtype has the limits of its components.
+FINFO = {
+    float32: _SINGLE,
+    float64: _DOUBLE,
+    complex64: _SINGLE,
+    complex128: _DOUBLE,
+}
+
+
+def _integer_limits() -> dict[DType, IInfo]:
+    table = {}
+    for dtype in _SIGNED:
+        half = 2 ** (dtype.bits - 1)
+        table[dtype] = IInfo(dtype.bits, half - 1, -half, dtype)
+    for dtype in _UNSIGNED:
+        table[dtype] = IInfo(dtype.bits, 2**dtype.bits - 1, 0, dtype)
+    return table
+
+
+IINFO = _integer_limits()

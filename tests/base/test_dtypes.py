@@ -1,0 +1,174 @@
+"""Dtypes against the standard's list, DLPack's codes, and NumPy's limits."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from refarray._base import dtypes
+from refarray._base.dtypes import FINFO, HELD, IINFO, KINDS, STANDARD, DType
+
+ALL = (*STANDARD, *HELD)
+
+# Array API 2025.12, data types; DLPack 1.3, DLDataTypeCode.
+NAME_CODE_BITS = [
+    ("bool", 6, 8),
+    ("int8", 0, 8),
+    ("int16", 0, 16),
+    ("int32", 0, 32),
+    ("int64", 0, 64),
+    ("uint8", 1, 8),
+    ("uint16", 1, 16),
+    ("uint32", 1, 32),
+    ("uint64", 1, 64),
+    ("float32", 2, 32),
+    ("float64", 2, 64),
+    ("complex64", 5, 64),
+    ("complex128", 5, 128),
+]
+HELD_NAME_CODE_BITS = [("float16", 2, 16), ("bfloat16", 4, 16)]
+
+# Array API 2025.12, isdtype.
+MEMBERS = {
+    "bool": "bool",
+    "signed integer": "int8 int16 int32 int64",
+    "unsigned integer": "uint8 uint16 uint32 uint64",
+    "integral": "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    "real floating": "float32 float64",
+    "complex floating": "complex64 complex128",
+    "numeric": (
+        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+        "float32 float64 complex64 complex128"
+    ),
+}
+
+
+def test_names_codes_and_bits() -> None:
+    assert [(d.name, d.code, d.bits) for d in STANDARD] == NAME_CODE_BITS
+    assert [(d.name, d.code, d.bits) for d in HELD] == HELD_NAME_CODE_BITS
+
+
+@pytest.mark.parametrize("dtype", STANDARD, ids=str)
+def test_itemsize_is_numpys(dtype: DType) -> None:
+    assert dtype.itemsize == np.dtype(dtype.name).itemsize
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_each_is_a_module_constant(dtype: DType) -> None:
+    assert getattr(dtypes, dtype.name) is dtype
+    assert dtypes.BY_NAME[dtype.name] is dtype
+
+
+def test_by_name_has_nothing_else() -> None:
+    assert set(dtypes.BY_NAME.values()) == set(ALL)
+
+
+def test_repr_and_str() -> None:
+    assert repr(dtypes.float64) == "refarray.float64"
+    assert str(dtypes.bool) == "bool"
+    assert f"{dtypes.bfloat16}" == "bfloat16"
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_copies_are_the_same_object(dtype: DType) -> None:
+    assert copy.copy(dtype) is dtype
+    assert copy.deepcopy(dtype) is dtype
+    assert copy.deepcopy([dtype])[0] is dtype
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(dtype, protocol)) is dtype
+
+
+class _RaisesOnEqual:
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("compared")
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        "float64",
+        float,
+        64,
+        np.dtype("float64"),
+        np.float64,
+        np.float64(1),
+        np.arange(3),
+        (dtypes.float64,),
+        _RaisesOnEqual(),
+    ],
+    ids=lambda other: type(other).__name__,
+)
+def test_equality_with_anything_is_a_bool(other: object) -> None:
+    assert (dtypes.float64 == other) is False
+    assert (dtypes.float64 != other) is True
+
+
+def test_equality_and_hash() -> None:
+    for d1 in ALL:
+        for d2 in ALL:
+            assert (d1 == d2) is (d1 is d2)
+    assert len(set(ALL)) == len(ALL) == 15
+
+
+def test_not_made_by_a_call() -> None:
+    for args in [(), ("float64",), (dtypes.float64,)]:
+        with pytest.raises(TypeError, match=r"refarray\.float64.*refarray\.complex128"):
+            DType(*args)
+
+
+def test_constants_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError, match=r"refarray\.int8.*'itemsize'"):
+        dtypes.int8.itemsize = 2
+    with pytest.raises(AttributeError):
+        dtypes.int8.comment = "small"
+    assert dtypes.int8.itemsize == 1
+
+
+def test_kinds() -> None:
+    assert {k: {d.name for d in v} for k, v in KINDS.items()} == {
+        kind: set(names.split()) for kind, names in MEMBERS.items()
+    }
+    for dtype in STANDARD:
+        assert dtype in KINDS[dtype.kind]
+
+
+def test_held_dtypes_are_of_no_kind() -> None:
+    for dtype in HELD:
+        assert dtype.kind == "held"
+        assert not any(dtype in members for members in KINDS.values())
+
+
+def test_defaults_match_each_other() -> None:
+    assert dtypes.DEFAULT_REAL is dtypes.float64
+    assert dtypes.DEFAULT_COMPLEX is dtypes.complex128
+    assert dtypes.DEFAULT_INT is dtypes.int64
+    assert dtypes.DEFAULT_INDEX is dtypes.int64
+
+
+def test_finfo_is_numpys_in_python_numbers() -> None:
+    assert set(FINFO) == KINDS["real floating"] | KINDS["complex floating"]
+    for dtype, info in FINFO.items():
+        expected = np.finfo(dtype.name)
+        assert info.dtype.name == expected.dtype.name
+        assert info.bits == expected.bits
+        for name in ("eps", "max", "min", "smallest_normal"):
+            value = getattr(info, name)
+            assert type(value) is float
+            assert value == float(getattr(expected, name))
+
+
+def test_iinfo_is_numpys_in_python_numbers() -> None:
+    assert set(IINFO) == KINDS["integral"]
+    for dtype, info in IINFO.items():
+        expected = np.iinfo(dtype.name)
+        assert info.dtype is dtype
+        for name in ("bits", "max", "min"):
+            value = getattr(info, name)
+            assert type(value) is int
+            assert value == int(getattr(expected, name))
