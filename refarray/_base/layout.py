@@ -1,0 +1,270 @@
+"""Layout: how shape, strides and an offset address the elements of a buffer.
+
+Element (i, j, ...) lies at `offset + i * strides[0] + j * strides[1] + ...`. Everything
+here is arithmetic on such integers: no arrays, no memory. Strides and offsets count
+elements, not bytes.
+
+Next folder: `_memory/`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from operator import index
+from typing import TypeAlias
+
+Shape: TypeAlias = tuple[int, ...]
+Strides: TypeAlias = tuple[int, ...]
+
+MAX_NDIM = 64
+MAX_NBYTES = 2**63 - 1
+
+
+def _integer(obj: object, what: str) -> int:
+    # bool has __index__, but True as a size or an axis is a mistake.
+    if isinstance(obj, bool):
+        raise TypeError(f"{what} is an integer, not {obj}")
+    try:
+        return index(obj)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{what} is an integer, not {type(obj).__name__}") from None
+
+
+# Shape and size ----------------------------------------------------------------------
+
+
+def check_shape(obj: object) -> Shape:
+    """Return the shape given as an integer, or as a tuple or list of integers.
+
+    TypeError for anything else, bool and float included; ValueError for a negative size
+    and for more than `MAX_NDIM` axes.
+    """
+    sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
+    if len(sizes) > MAX_NDIM:
+        raise ValueError(f"a shape has at most {MAX_NDIM} axes, not {len(sizes)}")
+    shape = []
+    for axis, size in enumerate(sizes):
+        n = size if type(size) is int else _integer(size, "the size of an axis")
+        if n < 0:
+            raise ValueError(f"size {n} of axis {axis} is negative")
+        shape.append(n)
+    return tuple(shape)
+
+
+def size_of(shape: Shape) -> int:
+    """Return the number of elements; a shape without axes has one."""
+    return prod(shape)
+
+
+def check_nbytes(shape: Shape, itemsize: int) -> int:
+    """Return the bytes that compact elements of this shape need.
+
+    ValueError if they exceed `MAX_NBYTES`. A size of zero excuses no other: the strides
+    of an empty array must fit as well.
+    """
+    if itemsize * prod([n for n in shape if n]) > MAX_NBYTES:
+        raise ValueError(
+            f"an array of shape {shape} with {itemsize} bytes an element is too large; "
+            f"at most {MAX_NBYTES} bytes"
+        )
+    return itemsize * prod(shape)
+
+
+# Axes --------------------------------------------------------------------------------
+
+
+def normalize_axis(axis: object, ndim: int) -> int:
+    """Return `axis` counted from the first axis, 0 to ndim - 1.
+
+    IndexError if there is no such axis, TypeError if it is no integer.
+    """
+    position = _integer(axis, "an axis")
+    if not -ndim <= position < ndim:
+        allowed = f"allowed: {-ndim} to {ndim - 1}" if ndim else "there are no axes"
+        raise IndexError(f"axis {position} is out of range; {allowed}")
+    return position % ndim
+
+
+def normalize_axes(axes: object, ndim: int) -> tuple[int, ...]:
+    """Return the axes that `axes` means: one, several (a tuple), or all of them (None).
+
+    Their order is kept. ValueError if one is named twice.
+    """
+    if axes is None:
+        return tuple(range(ndim))
+    if not isinstance(axes, tuple):
+        return (normalize_axis(axes, ndim),)
+    positions = tuple(normalize_axis(axis, ndim) for axis in axes)
+    if len(set(positions)) != len(positions):
+        raise ValueError(f"axes {axes} name an axis twice")
+    return positions
+
+
+# Strides -----------------------------------------------------------------------------
+
+
+def row_major_strides(shape: Shape) -> Strides:
+    """Return the strides of compact elements with the last axis fastest."""
+    strides = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        # An empty array keeps the strides it would have with one element there.
+        step *= n or 1
+    return tuple(reversed(strides))
+
+
+def is_row_major(shape: Shape, strides: Strides) -> bool:
+    """Tell whether the elements are compact with the last axis fastest.
+
+    The stride of an axis of size one has no meaning, nor has any of an empty array.
+    """
+    if 0 in shape:
+        return True
+    step = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1:
+            if stride != step:
+                return False
+            step *= n
+    return True
+
+
+def is_column_major(shape: Shape, strides: Strides) -> bool:
+    """Tell whether the elements are compact with the first axis fastest."""
+    return is_row_major(shape[::-1], strides[::-1])
+
+
+# Broadcasting ------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """Return the shape in which arrays of these shapes meet; () if none is given.
+
+    ValueError if two sizes of an axis differ and neither is one.
+
+    Source: array API 2025.12, broadcasting.
+    """
+    result = shapes[0] if shapes else ()
+    for shape in shapes:
+        if shape != result:
+            result = _broadcast(result, shape)
+    return result
+
+
+def _broadcast(shape1: Shape, shape2: Shape) -> Shape:
+    long, short = (shape1, shape2) if len(shape1) >= len(shape2) else (shape2, shape1)
+    result = list(long)
+    # Axes are matched from the last; where one shape has no more, it has size one.
+    for axis, n in enumerate(short, start=len(long) - len(short)):
+        if result[axis] == 1:
+            result[axis] = n
+        elif n != 1 and n != result[axis]:
+            raise ValueError(
+                f"shapes {shape1} and {shape2} do not broadcast: sizes {result[axis]} "
+                f"and {n} at axis {axis - len(long)} differ and neither is 1 "
+                "(array API 2025.12, broadcasting)"
+            )
+    return tuple(result)
+
+
+# Basic indexing ----------------------------------------------------------------------
+
+
+def index_layout(
+    key: object, shape: Shape, strides: Strides
+) -> tuple[int, Shape, Strides] | None:
+    """Return offset, shape and strides of the view that a basic `key` selects.
+
+    Basic keys are integers, slices, `...`, None, and tuples of them. The offset is that
+    of the view's first element, relative to the first element of the whole; it is 0 for
+    an empty view. Return None for a key with a bool or an array in it: that key selects
+    by value and gives no view.
+
+    IndexError for an integer out of range, more indices than axes, a second `...`, and
+    whatever is no index; TypeError for a sequence; ValueError for a slice of step 0.
+    Slices are clamped to the axis, as on a list.
+
+    Source: array API 2025.12, indexing.
+    """
+    if len(shape) == 1:
+        # The two most frequent keys, without the general bookkeeping.
+        if type(key) is int and -shape[0] <= key < shape[0]:
+            return key % shape[0] * strides[0], (), ()
+        if type(key) is slice:
+            offset, size, stride = _slice(key, shape[0], strides[0])
+            return offset, (size,), (stride,)
+
+    items = key if isinstance(key, tuple) else (key,)
+    taken = 0
+    ellipses = 0
+    for item in items:
+        kind = type(item)
+        if kind is int or kind is slice:
+            taken += 1
+        elif item is Ellipsis:
+            ellipses += 1
+        elif item is not None:
+            # Arrays have __index__ too, so they must be recognized before integers.
+            if kind is bool or hasattr(kind, "__dlpack__"):
+                return None
+            if not hasattr(kind, "__index__"):
+                raise _no_index(item)
+            taken += 1
+    ndim = len(shape)
+    if taken > ndim:
+        raise IndexError(f"too many indices: {taken} for an array of {ndim} dimensions")
+    if ellipses > 1:
+        raise IndexError(f"an index has at most one ellipsis (...), not {ellipses}")
+    if not ellipses and taken < ndim:
+        # The standard advises an IndexError here. The remaining axes are taken whole
+        # instead, as NumPy, PyTorch and JAX do.
+        items = (*items, Ellipsis)
+
+    offset = 0
+    sizes: list[int] = []
+    steps: list[int] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            sizes.append(1)
+            steps.append(0)
+        elif item is Ellipsis:
+            end = axis + ndim - taken
+            sizes += shape[axis:end]
+            steps += strides[axis:end]
+            axis = end
+        elif type(item) is slice:
+            first, size, stride = _slice(item, shape[axis], strides[axis])
+            offset += first
+            sizes.append(size)
+            steps.append(stride)
+            axis += 1
+        else:
+            i, size = index(item), shape[axis]
+            if not -size <= i < size:
+                raise IndexError(f"index {i} is outside axis {axis} of size {size}")
+            offset += i % size * strides[axis]
+            axis += 1
+    if len(sizes) > MAX_NDIM:
+        raise IndexError(f"an array has at most {MAX_NDIM} axes, not {len(sizes)}")
+    return 0 if 0 in sizes else offset, tuple(sizes), tuple(steps)
+
+
+def _slice(item: slice, size: int, stride: int) -> tuple[int, int, int]:
+    start, stop, step = item.indices(size)
+    n = len(range(start, stop, step))
+    if n > 1:
+        return start * stride, n, stride * step
+    # There is nothing to step to. The step can be any integer, too large for a stride.
+    return start * stride if n else 0, n, stride
+
+
+def _no_index(item: object) -> TypeError | IndexError:
+    name = type(item).__name__
+    if isinstance(item, (list, tuple)):
+        return TypeError(f"a {name} is no index: make an array of it with asarray")
+    return IndexError(
+        f"{name} is no index; allowed: integers, slices, ..., None, and integer or "
+        "boolean arrays (array API 2025.12, indexing)"
+    )
