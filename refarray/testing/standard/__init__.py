@@ -20,7 +20,10 @@ from refarray.testing.standard.runner import Case, Check, Deviation, Report
 
 __all__ = ["MODULES", "Case", "Check", "Deviation", "Report", "all_checks", "run"]
 
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "check_special_cases",
+    "check_special_reductions",
+)
 """The files of checks, in the order in which they run."""
 
 

@@ -45,6 +45,13 @@ def read(x: Any) -> np.ndarray[Any, Any]:
         return _read_by_element(x)
 
 
+def flushes_subnormals(xp: Any, dtype: str) -> bool:
+    """Whether the library takes subnormal numbers for zero, which it may."""
+    tiny = np.asarray(np.finfo(dtype).smallest_subnormal * 4, dtype)
+    x = make(xp, tiny)
+    return bool(read(x + x) == 0)
+
+
 def _read_by_element(x: Any) -> np.ndarray[Any, Any]:
     name = str(x.dtype).rpartition(".")[2]
     python: Any = bool if name == "bool" else int

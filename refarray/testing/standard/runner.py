@@ -224,7 +224,7 @@ def run(
             continue
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            with report.case(check.subject, given=check.run.__name__):
+            with report.case(check.subject, given=_title(check.run)):
                 check.run(xp, report)
     return report
 
@@ -236,6 +236,10 @@ def exists(xp: Any, subject: str) -> bool:
     for name in subject.split("."):
         xp = getattr(xp, name, None)
     return xp is not None
+
+
+def _title(check: Any) -> str:
+    return str(getattr(check, "func", check).__name__)
 
 
 def _described(error: Exception) -> str:
