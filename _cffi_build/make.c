@@ -1,0 +1,190 @@
+/* Three ways to an array other than a capsule: new memory, a view of memory we have, and
+ * memory that another object lends through the buffer protocol. */
+#include "objects.h"
+
+#include <stdlib.h>
+
+/* Read a tuple of integers. Returns how many, or -1 with an exception set. */
+static int32_t read_integers(PyObject *tuple, const char *what, int64_t *out)
+{
+    Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (n < 0 || n > RA_MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "%s must be a tuple of at most %d integers, got %R",
+                     what, RA_MAX_NDIM, tuple);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (out[i] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return (int32_t)n;
+}
+
+PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 4) {
+        PyErr_SetString(PyExc_TypeError, "allocate(shape, dtype, device, zeroed)");
+        return NULL;
+    }
+    int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
+    ra_extent extent;
+    const ra_dtype *dtype = ra_dtype_of(args[1]);
+    const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
+    if (device && !ra_on_host(device)) {
+        PyErr_Format(PyExc_ValueError, "refarray has no memory on %R", args[2]);
+        return NULL;
+    }
+    int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
+    int32_t ndim = zeroed >= 0 ? read_integers(args[0], "a shape", shape) : -1;
+    if (ndim < 0)
+        return NULL;
+
+    ra_compact_strides(ndim, shape, strides);
+    const char *wrong = ra_measure(ndim, shape, strides, ra_itemsize(dtype), &extent);
+    if (wrong) {
+        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s", args[0],
+                     wrong);
+        return NULL;
+    }
+    ra_buffer *buffer = ra_buffer_new((size_t)extent.high, zeroed);
+    if (!buffer) {
+        PyErr_Format(PyExc_MemoryError,
+                     "no host memory for an array of shape %R and dtype %S: %lld bytes",
+                     args[0], args[1], (long long)extent.high);
+        return NULL;
+    }
+    char *data = buffer->address;
+    BufferObject *memory = ra_buffer_object(buffer, device);
+    return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
+                                 extent.size, 0)
+                  : NULL;
+}
+
+PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 5 || !ra_is_array(args[0])) {
+        PyErr_SetString(PyExc_TypeError,
+                        "view(array, element_offset, shape, strides, read_only)");
+        return NULL;
+    }
+    ArrayObject *base = (ArrayObject *)args[0];
+    int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
+    ra_extent extent;
+    long long offset = PyLong_AsLongLong(args[1]);
+    if (offset == -1 && PyErr_Occurred())
+        return NULL;
+    int32_t ndim = read_integers(args[2], "a shape", shape);
+    int32_t count = ndim >= 0 ? read_integers(args[3], "strides", strides) : -1;
+    int read_only = count >= 0 ? PyObject_IsTrue(args[4]) : -1;
+    if (read_only < 0)
+        return NULL;
+    if (count != ndim) {
+        PyErr_SetString(PyExc_ValueError, "a view needs one stride for each extent");
+        return NULL;
+    }
+
+    int64_t itemsize = ra_itemsize(base->type);
+    const char *wrong = ra_measure(ndim, shape, strides, itemsize, &extent);
+    char *data = NULL;
+    if (!wrong && extent.size) {
+        ra_buffer *buffer = base->buffer->buffer;
+        int64_t room = (int64_t)buffer->nbytes;
+        int64_t start = base->data - buffer->address;
+        /* In elements first, so that no product can overflow. */
+        if (!base->size || offset < -room || offset > room ||
+            start + offset * itemsize + extent.low < 0 ||
+            start + offset * itemsize + extent.high > room)
+            wrong = "it would leave the memory of the array";
+        else
+            data = base->data + offset * itemsize;
+    }
+    if (wrong) {
+        PyErr_Format(PyExc_ValueError, "no view of shape %R and strides %R: %s", args[2],
+                     args[3], wrong);
+        return NULL;
+    }
+    BufferObject *shared = (BufferObject *)Py_NewRef((PyObject *)base->buffer);
+    return ra_array_new(shared, base->type, base->device, data, ndim, shape, strides,
+                        extent.size, read_only || base->read_only);
+}
+
+/* ---- Memory lent through the buffer protocol ---------------------------------------- */
+
+/* The last array over it may die on any thread: a managed tensor of ours holds the buffer
+ * too, and its deleter needs no GIL. So take it here; and if the interpreter is gone, the
+ * exporter is gone with it and there is nobody to tell. */
+static void release_exporter(ra_buffer *self)
+{
+    if (!Py_IsInitialized())
+        return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);     /* releasing must not lose an exception */
+    PyBuffer_Release(self->owner);
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(state);
+    free(self->owner);
+}
+
+PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "wrap(exporter, dtype)");
+        return NULL;
+    }
+    const ra_dtype *dtype = ra_dtype_of(args[1]);
+    const ra_device *host = dtype ? ra_device_find((DLDevice){kDLCPU, 0}) : NULL;
+    if (!host)
+        return NULL;
+    Py_buffer *lent = malloc(sizeof *lent);
+    if (!lent)
+        return PyErr_NoMemory();
+    if (PyObject_GetBuffer(args[0], lent, PyBUF_STRIDES) < 0 &&
+        (PyErr_Clear(), PyObject_GetBuffer(args[0], lent, PyBUF_STRIDED_RO) < 0)) {
+        free(lent);
+        return NULL;
+    }
+
+    int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
+    int64_t itemsize = ra_itemsize(dtype);
+    ra_extent extent;
+    const char *wrong = NULL;
+    if (lent->ndim > RA_MAX_NDIM)
+        wrong = "it has more than 64 dimensions";
+    else if (lent->itemsize != itemsize)
+        wrong = "its item size is not that of the data type";
+    for (int i = 0; !wrong && i < lent->ndim; i++) {
+        if (lent->strides[i] % itemsize)
+            wrong = "its strides are no multiples of the item size";
+        shape[i] = lent->shape[i];
+        strides[i] = lent->strides[i] / itemsize;
+    }
+    if (!wrong)
+        wrong = ra_measure(lent->ndim, shape, strides, itemsize, &extent);
+    if (wrong) {
+        PyErr_Format(PyExc_BufferError, "the buffer of %R cannot be shared: %s",
+                     (PyObject *)Py_TYPE(args[0]), wrong);
+        PyBuffer_Release(lent);
+        free(lent);
+        return NULL;
+    }
+    int32_t ndim = lent->ndim;
+    int read_only = lent->readonly;
+    char *data = lent->buf;
+    ra_buffer *buffer =
+        ra_buffer_wrap(data + extent.low, (size_t)(extent.high - extent.low), "exporter",
+                       read_only ? RA_FLAG_READ_ONLY : 0, lent, release_exporter);
+    if (!buffer) {
+        PyBuffer_Release(lent);
+        free(lent);
+        return PyErr_NoMemory();
+    }
+    BufferObject *memory = ra_buffer_object(buffer, host);
+    return memory ? ra_array_new(memory, dtype, host, data, ndim, shape, strides,
+                                 extent.size, read_only)
+                  : NULL;
+}

@@ -1,0 +1,363 @@
+/* Buffers and arrays as Python objects.
+ *
+ * An array in C is a layout over a buffer and no more: what it means to add or to index is
+ * written in Python (refarray/_compute). It is in C for two reasons: exports must be made
+ * without running Python code, and `memoryview(x)` must work before Python 3.12. */
+#include "objects.h"
+
+#include <string.h>
+
+static PyTypeObject *buffer_type;
+
+/* Where an array without elements points to: an address, aligned, never read. */
+static _Alignas(64) char nothing[64];
+
+static void object_free(PyObject *object)
+{
+    /* A subclass written in Python may be one that the garbage collector tracks. */
+    PyTypeObject *type = Py_TYPE(object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* ---- Buffer ------------------------------------------------------------------------- */
+
+BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device)
+{
+    BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
+    if (!self) {
+        ra_buffer_let_go(buffer);
+        return NULL;
+    }
+    self->buffer = buffer;
+    self->on_host = ra_on_host(device);
+    return self;
+}
+
+static void buffer_dealloc(PyObject *object)
+{
+    ra_buffer_let_go(((BufferObject *)object)->buffer);
+    object_free(object);
+}
+
+static int buffer_getbuffer(PyObject *object, Py_buffer *view, int flags)
+{
+    BufferObject *self = (BufferObject *)object;
+    if (!self->on_host) {
+        view->obj = NULL;
+        PyErr_SetString(PyExc_BufferError, "this memory is not on the host");
+        return -1;
+    }
+    ra_buffer *buffer = self->buffer;
+    return PyBuffer_FillInfo(view, object, buffer->address ? buffer->address : nothing,
+                             (Py_ssize_t)buffer->nbytes,
+                             (buffer->flags & RA_FLAG_READ_ONLY) != 0, flags);
+}
+
+static PyObject *buffer_address(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((BufferObject *)self)->buffer->address);
+}
+
+static PyObject *buffer_nbytes(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSize_t(((BufferObject *)self)->buffer->nbytes);
+}
+
+static PyObject *buffer_kind(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(((BufferObject *)self)->buffer->kind);
+}
+
+static PyObject *buffer_flags(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromUnsignedLongLong(((BufferObject *)self)->buffer->flags);
+}
+
+static PyGetSetDef buffer_getset[] = {
+    {"address", buffer_address, NULL, "Lowest address.", NULL},
+    {"nbytes", buffer_nbytes, NULL, "Extent in bytes.", NULL},
+    {"kind", buffer_kind, NULL,
+     "Who owns the memory: 'host' (refarray), 'imported' (the producer of a capsule) or "
+     "'exporter' (an object with the buffer protocol).", NULL},
+    {"flags", buffer_flags, NULL, "DLPack flags that the memory came with.", NULL},
+    {0},
+};
+
+static PyType_Slot buffer_slots[] = {
+    {Py_tp_doc, "Memory that arrays and views share; it goes back when the last lets go."},
+    {Py_tp_dealloc, buffer_dealloc},
+    {Py_tp_getset, buffer_getset},
+    {Py_bf_getbuffer, buffer_getbuffer},
+    {0, NULL},
+};
+
+static PyType_Spec buffer_spec = {
+    .name = "refarray._native.Buffer",
+    .basicsize = sizeof(BufferObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = buffer_slots,
+};
+
+/* ---- Array: life -------------------------------------------------------------------- */
+
+PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
+                       const ra_device *device, char *data, int32_t ndim,
+                       const int64_t *shape, const int64_t *strides, int64_t size,
+                       int read_only)
+{
+    PyObject *extents = NULL;
+    ArrayObject *self = (ArrayObject *)PyType_GenericAlloc(ra_array_type, 0);
+    if (!self)
+        goto failed;
+
+    self->extents = self->room;
+    if (ndim > RA_ROOM) {
+        self->extents = PyMem_Malloc(2 * (size_t)ndim * sizeof(int64_t));
+        if (!self->extents) {
+            PyErr_NoMemory();
+            goto failed;
+        }
+    }
+    extents = PyTuple_New(ndim);
+    if (!extents)
+        goto failed;
+    for (int32_t i = 0; i < ndim; i++) {
+        PyObject *extent = PyLong_FromLongLong(shape[i]);
+        if (!extent || PyTuple_SetItem(extents, i, extent) < 0)
+            goto failed;
+    }
+    self->shape = extents;
+    self->dtype = Py_NewRef(dtype->object);
+    self->device_object = Py_NewRef(device->object);
+    self->buffer = buffer;
+    self->type = dtype;
+    self->device = device;
+    self->ndim = ndim;
+    self->size = size;
+    self->data = size ? data : nothing;
+    self->read_only = read_only;
+    memcpy(ra_shape(self), shape, (size_t)ndim * sizeof *shape);
+    memcpy(ra_strides(self), strides, (size_t)ndim * sizeof *strides);
+    ra_normalize_strides(ndim, shape, ra_strides(self));
+    return (PyObject *)self;
+
+failed:
+    Py_XDECREF(extents);
+    Py_XDECREF((PyObject *)self);
+    Py_DECREF((PyObject *)buffer);
+    return NULL;
+}
+
+static void array_dealloc(PyObject *object)
+{
+    ArrayObject *self = (ArrayObject *)object;
+    if (self->weak_references)
+        PyObject_ClearWeakRefs(object);
+    Py_XDECREF(self->view);
+    Py_XDECREF((PyObject *)self->buffer);
+    Py_XDECREF(self->shape);
+    Py_XDECREF(self->dtype);
+    Py_XDECREF(self->device_object);
+    if (self->extents != self->room)
+        PyMem_Free(self->extents);
+    object_free(object);
+}
+
+static PyObject *array_refuse(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)type, (void)args, (void)keywords;
+    PyErr_SetString(PyExc_TypeError,
+                    "an Array is made by refarray.asarray, refarray.zeros or another "
+                    "creation function, not by calling Array");
+    return NULL;
+}
+
+/* ---- Array: buffer protocol --------------------------------------------------------- */
+
+static int is_compact(ArrayObject *self, int column_major)
+{
+    int64_t step = 1;
+    for (int32_t k = 0; k < self->ndim && self->size; k++) {
+        int32_t i = column_major ? k : self->ndim - 1 - k;
+        if (ra_shape(self)[i] != 1 && ra_strides(self)[i] != step)
+            return 0;
+        step *= ra_shape(self)[i];
+    }
+    return 1;
+}
+
+static int asks(int flags, int what) { return (flags & what) == what; }
+
+static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
+{
+    ArrayObject *self = (ArrayObject *)object;
+    view->obj = NULL;
+    const char *wrong = NULL;
+    int row_major = is_compact(self, 0);
+
+    if (!ra_on_host(self->device))
+        wrong = "the buffer protocol reaches host memory only, and this array lies on "
+                "another device; copy it with to_device(refarray.Device('cpu'))";
+    else if (!self->type->format)
+        wrong = "the buffer protocol has no format for bfloat16; convert the array with "
+                "astype(x, refarray.float32), or exchange it through DLPack";
+    else if (asks(flags, PyBUF_WRITABLE) && self->read_only)
+        wrong = "this array is read-only, and a writable buffer was asked for";
+    else if (asks(flags, PyBUF_C_CONTIGUOUS) && !row_major)
+        wrong = "a row-major (C-contiguous) buffer was asked for; this array is strided";
+    else if (asks(flags, PyBUF_F_CONTIGUOUS) && !is_compact(self, 1))
+        wrong = "a column-major (Fortran-contiguous) buffer was asked for; this array is not";
+    else if (asks(flags, PyBUF_ANY_CONTIGUOUS) && !row_major && !is_compact(self, 1))
+        wrong = "a contiguous buffer was asked for; this array is strided";
+    else if (!asks(flags, PyBUF_STRIDES) && !row_major)
+        wrong = "a buffer without strides was asked for; this array is strided";
+    if (wrong) {
+        PyErr_SetString(PyExc_BufferError, wrong);
+        return -1;
+    }
+
+    Py_ssize_t itemsize = ra_itemsize(self->type);
+    Py_ssize_t *byte_strides = NULL;
+    if (asks(flags, PyBUF_STRIDES) && self->ndim) {
+        byte_strides = PyMem_Malloc((size_t)self->ndim * sizeof *byte_strides);
+        if (!byte_strides) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        for (int32_t i = 0; i < self->ndim; i++)
+            byte_strides[i] = ra_strides(self)[i] * itemsize;
+    }
+    *view = (Py_buffer){
+        .buf = self->data,
+        .obj = Py_NewRef(object),
+        .len = self->size * itemsize,
+        .itemsize = itemsize,
+        .readonly = self->read_only,
+        .ndim = self->ndim,
+        .format = asks(flags, PyBUF_FORMAT) ? (char *)self->type->format : NULL,
+        .shape = asks(flags, PyBUF_ND) && self->ndim ? (Py_ssize_t *)ra_shape(self) : NULL,
+        .strides = byte_strides,
+        .internal = byte_strides,
+    };
+    return 0;
+}
+
+static void array_releasebuffer(PyObject *object, Py_buffer *view)
+{
+    (void)object;
+    PyMem_Free(view->internal);
+}
+
+/* ---- Array: attributes -------------------------------------------------------------- */
+
+static PyObject *array_ndim(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((ArrayObject *)self)->ndim);
+}
+
+static PyObject *array_size(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLongLong(((ArrayObject *)self)->size);
+}
+
+static PyObject *array_strides(PyObject *object, void *closure)
+{
+    (void)closure;
+    ArrayObject *self = (ArrayObject *)object;
+    PyObject *out = PyTuple_New(self->ndim);
+    for (int32_t i = 0; out && i < self->ndim; i++) {
+        PyObject *stride = PyLong_FromLongLong(ra_strides(self)[i]);
+        if (!stride || PyTuple_SetItem(out, i, stride) < 0)
+            Py_CLEAR(out);
+    }
+    return out;
+}
+
+static PyObject *array_byte_offset(PyObject *object, void *closure)
+{
+    (void)closure;
+    ArrayObject *self = (ArrayObject *)object;
+    return PyLong_FromSsize_t(self->size ? self->data - self->buffer->buffer->address : 0);
+}
+
+static PyObject *array_read_only(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((ArrayObject *)self)->read_only);
+}
+
+static PyMemberDef array_members[] = {
+    {"shape", T_OBJECT_EX, offsetof(ArrayObject, shape), READONLY,
+     "Extent of each axis, in elements. Source: array API, array.shape."},
+    {"dtype", T_OBJECT_EX, offsetof(ArrayObject, dtype), READONLY,
+     "Data type of the elements. Source: array API, array.dtype."},
+    {"device", T_OBJECT_EX, offsetof(ArrayObject, device_object), READONLY,
+     "Device whose memory holds the elements. Source: array API, array.device."},
+    {"_buffer", T_OBJECT_EX, offsetof(ArrayObject, buffer), READONLY,
+     "The memory, shared with every view of it."},
+    {"_view", T_OBJECT, offsetof(ArrayObject, view), 0,
+     "The engine's zero-copy view of this memory; None until one is needed."},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, NULL},
+    {0},
+};
+
+static PyGetSetDef array_getset[] = {
+    {"ndim", array_ndim, NULL, "Number of axes. Source: array API, array.ndim.", NULL},
+    {"size", array_size, NULL, "Number of elements. Source: array API, array.size.", NULL},
+    {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},
+    {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
+    {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
+    {0},
+};
+
+static PyMethodDef array_methods[] = {
+    {"__dlpack__", (PyCFunction)(void (*)(void))ra_array_dlpack,
+     METH_FASTCALL | METH_KEYWORDS,
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n"
+     "--\n\n"
+     "Export this array as a DLPack capsule.\n\n"
+     "A capsule named 'dltensor_versioned' when max_version is (1, 0) or higher, and the\n"
+     "legacy 'dltensor' otherwise. BufferError for what cannot be exported as asked.\n"
+     "Source: array API, array.__dlpack__; DLPack 1.3."},
+    {"__dlpack_device__", ra_array_dlpack_device, METH_NOARGS,
+     "__dlpack_device__($self, /)\n--\n\n"
+     "Device as the DLPack pair (device_type, device_id).\n"
+     "Source: array API, array.__dlpack_device__."},
+    {0},
+};
+
+static PyType_Slot array_slots[] = {
+    {Py_tp_doc, "A layout over memory: what Array is made of."},
+    {Py_tp_new, array_refuse},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_members, array_members},
+    {Py_tp_getset, array_getset},
+    {Py_tp_methods, array_methods},
+    {Py_bf_getbuffer, array_getbuffer},
+    {Py_bf_releasebuffer, array_releasebuffer},
+    {0, NULL},
+};
+
+static PyType_Spec array_spec = {
+    .name = "refarray._native.ArrayBase",
+    .basicsize = sizeof(ArrayObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = array_slots,
+};
+
+int ra_objects_install(PyObject *module)
+{
+    PyObject *base = PyType_FromSpec(&array_spec);
+    buffer_type = (PyTypeObject *)PyType_FromSpec(&buffer_spec);
+    int failed = !base || !buffer_type || PyModule_AddType(module, buffer_type) < 0 ||
+                 PyModule_AddType(module, (PyTypeObject *)base) < 0;
+    Py_XDECREF(base);
+    return failed ? -1 : 0;
+}

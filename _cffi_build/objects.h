@@ -1,0 +1,99 @@
+/* The two Python types in C, and what is registered with them.
+ * Next: registry.c, objects.c, make.c (arrays over new, old and foreign
+ * memory), capsule.c (exchange), native.c. */
+#ifndef REFARRAY_OBJECTS_H
+#define REFARRAY_OBJECTS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include "tensor.h"
+
+/* A data type: the pair that DLPack knows, and the Python object which stands for it. */
+typedef struct {
+    uint8_t code;
+    uint8_t bits;
+    const char *format;     /* struct module's letter; NULL: it has none */
+    PyObject *object;
+} ra_dtype;
+
+const ra_dtype *ra_dtype_of(PyObject *object);          /* TypeError when unknown */
+const ra_dtype *ra_dtype_find(DLDataType type);         /* BufferError when unknown */
+static inline int64_t ra_itemsize(const ra_dtype *dtype) { return dtype->bits / 8; }
+
+/* A device: the pair that DLPack knows, as a struct and as the tuple which
+ * __dlpack_device__ returns, and the Python object which stands for it. */
+typedef struct {
+    DLDevice place;
+    PyObject *pair;
+    PyObject *object;
+} ra_device;
+
+const ra_device *ra_device_of(PyObject *object);        /* TypeError when unknown */
+const ra_device *ra_device_find(DLDevice place);        /* BufferError when unknown */
+static inline int ra_on_host(const ra_device *device)
+{
+    return device->place.device_type == kDLCPU;
+}
+
+/* Memory as a Python object. Arrays and the views that kernels use share it. */
+typedef struct {
+    PyObject_HEAD
+    ra_buffer *buffer;
+    int on_host;
+} BufferObject;
+
+#define RA_ROOM 4       /* extents of up to this many axes lie in the array itself */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *shape;            /* tuple of int */
+    PyObject *dtype;
+    PyObject *device_object;
+    BufferObject *buffer;
+    PyObject *view;             /* the engine's view of this memory, once there is one */
+    PyObject *weak_references;
+    const ra_dtype *type;
+    const ra_device *device;
+    char *data;                 /* first element */
+    int64_t *extents;           /* ndim extents, then ndim strides in elements */
+    int64_t room[2 * RA_ROOM];
+    int64_t size;
+    int32_t ndim;
+    int read_only;
+} ArrayObject;
+
+static inline int64_t *ra_shape(ArrayObject *a) { return a->extents; }
+static inline int64_t *ra_strides(ArrayObject *a) { return a->extents + a->ndim; }
+
+extern PyTypeObject *ra_array_type;     /* refarray.Array, once it is registered */
+int ra_is_array(PyObject *object);
+
+/* Both steal their first argument, also when they fail. The layout of an array must have
+ * been measured, and must lie inside the buffer; strides of length-1 axes are normalised. */
+BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device);
+PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
+                       const ra_device *device, char *data, int32_t ndim,
+                       const int64_t *shape, const int64_t *strides, int64_t size,
+                       int read_only);
+
+int ra_objects_install(PyObject *module);
+
+/* Functions for Python; their docstrings stand in native.c. */
+#define RA_FUNCTION(name) PyObject *name(PyObject *, PyObject *const *, Py_ssize_t)
+RA_FUNCTION(ra_py_register_dtype);
+RA_FUNCTION(ra_py_register_device);
+RA_FUNCTION(ra_py_register_array);
+RA_FUNCTION(ra_py_allocate);
+RA_FUNCTION(ra_py_view);
+RA_FUNCTION(ra_py_wrap);
+RA_FUNCTION(ra_py_import_capsule);
+RA_FUNCTION(ra_py_inspect_capsule);
+
+/* Methods of the array type that stand in capsule.c. */
+PyObject *ra_array_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+PyObject *ra_array_dlpack_device(PyObject *, PyObject *);
+
+extern PyObject *ra_prepare_export;     /* registered; called for all but the plain case */
+
+#endif

@@ -1,0 +1,202 @@
+/* Tensors: see tensor.h for what each function promises. */
+#include "tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Layouts ------------------------------------------------------------------------ */
+
+/* The product wraps where it does not fit; ra_measure refuses such shapes. An empty axis
+ * counts as one, for there is nothing to tell apart. */
+static int64_t step_over(int64_t step, int64_t extent)
+{
+    return extent > 0 ? (int64_t)((uint64_t)step * (uint64_t)extent) : step;
+}
+
+void ra_compact_strides(int32_t ndim, const int64_t *shape, int64_t *strides)
+{
+    int64_t step = 1;
+    for (int32_t i = ndim - 1; i >= 0; i--) {
+        strides[i] = step;
+        step = step_over(step, shape[i]);
+    }
+}
+
+void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides)
+{
+    int64_t step = 1;
+    for (int32_t i = ndim - 1; i >= 0; i--) {
+        if (shape[i] == 1)
+            strides[i] = step;
+        step = step_over(step, shape[i]);
+    }
+}
+
+/* a * b for a >= 0, any b. Returns 0, or 1 when the product does not fit. */
+static int multiply(int64_t a, int64_t b, int64_t *out)
+{
+    if (a != 0 && (b > INT64_MAX / a || b < -(INT64_MAX / a)))
+        return 1;
+    *out = a * b;
+    return 0;
+}
+
+const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,
+                       int64_t itemsize, ra_extent *out)
+{
+    static const char too_large[] = "its shape and strides reach further than 2**63 - 1 bytes";
+    int64_t size = 1, bytes = itemsize, low = 0, high = 0;
+
+    for (int32_t i = 0; i < ndim; i++) {
+        if (shape[i] < 0)
+            return "its shape has a negative extent";
+        /* Empty axes do not shrink the product: 2**62 x 2**62 x 0 is no honest shape. */
+        if (shape[i] > 0 && multiply(bytes, shape[i], &bytes))
+            return "its shape holds more than 2**63 - 1 bytes";
+        size *= shape[i];
+    }
+    if (size == 0) {
+        *out = (ra_extent){0, 0, 0};
+        return NULL;
+    }
+    for (int32_t i = 0; i < ndim; i++) {
+        int64_t reach;
+        if (multiply(shape[i] - 1, strides[i], &reach) || multiply(itemsize, reach, &reach))
+            return too_large;
+        int64_t *end = reach < 0 ? &low : &high;
+        if ((reach < 0 && low < INT64_MIN / 2 - reach) ||
+            (reach > 0 && high > INT64_MAX / 2 - reach))
+            return too_large;
+        *end += reach;
+    }
+    *out = (ra_extent){low, high + itemsize, size};
+    return NULL;
+}
+
+const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *strides,
+                            ra_extent *extent, char **first)
+{
+    int32_t ndim = tensor->ndim;
+    if (ndim < 0)
+        return "its ndim is negative";
+    if (ndim > RA_MAX_NDIM)
+        return "it has more than 64 dimensions, refarray's limit";
+    if (ndim > 0 && !tensor->shape)
+        return "its shape is NULL though it has dimensions";
+
+    if (ndim > 0 && tensor->strides)
+        memcpy(strides, tensor->strides, (size_t)ndim * sizeof *strides);
+    else
+        ra_compact_strides(ndim, tensor->shape, strides);
+    const char *wrong = ra_measure(ndim, tensor->shape, strides, itemsize, extent);
+    if (wrong)
+        return wrong;
+
+    if (extent->size == 0) {
+        *first = NULL;
+        return NULL;
+    }
+    if (!tensor->data)
+        return "its data is NULL though it has elements";
+    uintptr_t base = (uintptr_t)tensor->data;
+    if (tensor->byte_offset > (uint64_t)INT64_MAX || base > UINTPTR_MAX - tensor->byte_offset)
+        return "its byte_offset leaves the address space";
+    uintptr_t start = base + tensor->byte_offset;
+    if ((uintptr_t)-extent->low > start || (uintptr_t)extent->high > UINTPTR_MAX - start)
+        return "its elements leave the address space";
+    *first = (char *)start;
+    return NULL;
+}
+
+/* ---- Exports ------------------------------------------------------------------------ */
+
+/* One allocation holds the managed tensor and the extents it points to. The tensor is
+ * filled once and wrapped in either form. */
+typedef struct {
+    union {
+        DLManagedTensor legacy;
+        DLManagedTensorVersioned versioned;
+    } managed;
+    int64_t extents[];      /* shape, then strides */
+} export_block;
+
+static void delete_legacy(DLManagedTensor *self)
+{
+    ra_buffer *buffer = self->manager_ctx;
+    free(self);             /* the deleter frees the struct as well (dmlc/dlpack#39) */
+    ra_buffer_let_go(buffer);
+    ra_count(RA_EXPORT_DELETED);
+}
+
+static void delete_versioned(DLManagedTensorVersioned *self)
+{
+    ra_buffer *buffer = self->manager_ctx;
+    free(self);
+    ra_buffer_let_go(buffer);
+    ra_count(RA_EXPORT_DELETED);
+}
+
+void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64_t flags)
+{
+    size_t ndim = (size_t)tensor->ndim;
+    export_block *block = malloc(sizeof *block + 2 * ndim * sizeof(int64_t));
+    if (!block)
+        return NULL;
+
+    DLTensor copy = *tensor;
+    copy.shape = ndim ? block->extents : NULL;
+    copy.strides = ndim ? block->extents + ndim : NULL;
+    if (ndim) {
+        memcpy(copy.shape, tensor->shape, ndim * sizeof(int64_t));
+        memcpy(copy.strides, tensor->strides, ndim * sizeof(int64_t));
+    }
+
+    ra_buffer_retain(buffer);
+    if (versioned) {
+        block->managed.versioned = (DLManagedTensorVersioned){
+            .version = {RA_VERSION_MAJOR, RA_VERSION_MINOR},
+            .manager_ctx = buffer,
+            .deleter = delete_versioned,
+            .flags = flags,
+            .dl_tensor = copy,
+        };
+    } else {
+        block->managed.legacy = (DLManagedTensor){
+            .dl_tensor = copy,
+            .manager_ctx = buffer,
+            .deleter = delete_legacy,
+        };
+    }
+    ra_count(RA_EXPORTED);
+    return block;
+}
+
+/* ---- Imports ------------------------------------------------------------------------ */
+
+static void release_legacy(ra_buffer *self)
+{
+    DLManagedTensor *managed = self->owner;
+    if (managed->deleter)       /* NULL: nothing to give back */
+        managed->deleter(managed);
+    ra_count(RA_IMPORT_DELETED);
+}
+
+static void release_versioned(ra_buffer *self)
+{
+    DLManagedTensorVersioned *managed = self->owner;
+    if (managed->deleter)
+        managed->deleter(managed);
+    ra_count(RA_IMPORT_DELETED);
+}
+
+ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first)
+{
+    uint64_t flags = versioned ? ((DLManagedTensorVersioned *)managed)->flags : 0;
+    char *lowest = first ? first + extent->low : NULL;
+    ra_buffer *buffer =
+        ra_buffer_wrap(lowest, (size_t)(extent->high - extent->low), "imported", flags,
+                       managed, versioned ? release_versioned : release_legacy);
+    if (buffer)
+        ra_count(RA_IMPORTED);
+    return buffer;
+}

@@ -1,0 +1,53 @@
+/* Tensors in the sense of DLPack: checking the ones we are given, making the ones we give.
+ * No Python here either; the deleter of an export runs on any thread, at any time.
+ * Next: tensor.c, then objects.h. */
+#ifndef REFARRAY_TENSOR_H
+#define REFARRAY_TENSOR_H
+
+#include <stdint.h>
+#include "dlpack.h"
+#include "check_layout.h"
+#include "memory.h"
+
+#define RA_MAX_NDIM 64                  /* NumPy's limit too */
+#define RA_VERSION_MAJOR 1
+#define RA_VERSION_MINOR 3
+
+#define RA_FLAG_READ_ONLY ((uint64_t)1 << 0)
+#define RA_FLAG_IS_COPIED ((uint64_t)1 << 1)
+#define RA_FLAG_SUBBYTE_PADDED ((uint64_t)1 << 2)
+
+/* Bytes from the first element to the lowest and one past the highest byte in reach. */
+typedef struct {
+    int64_t low;
+    int64_t high;
+    int64_t size;       /* elements */
+} ra_extent;
+
+/* Write row-major strides, in elements. */
+void ra_compact_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
+
+/* The stride of an axis with one element is never used to move; give it the value a
+ * compact array would have, since consumers compare strides (numpy#20336). */
+void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
+
+/* Measure a layout. Returns NULL, or what is wrong with it. */
+const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,
+                       int64_t itemsize, ra_extent *out);
+
+/* Check everything about a tensor that does not depend on its dtype and device being
+ * known. On success `strides` (room for RA_MAX_NDIM) holds its strides, written out when
+ * they were NULL, and `first` its first element. Returns NULL, or what is wrong. */
+const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *strides,
+                            ra_extent *extent, char **first);
+
+/* A managed tensor over memory of `buffer`, which it keeps alive: versioned, or legacy.
+ * NULL when out of memory. */
+void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64_t flags);
+
+/* A buffer over the memory of a managed tensor that is ours from now on; its deleter runs
+ * once, when the buffer is let go for the last time. NULL when out of memory, and then
+ * nothing was taken over. */
+ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first);
+
+#endif

@@ -1,0 +1,66 @@
+"""The engine of the host: NumPy's kernels on zero-copy views of our memory.
+
+An engine says how to see an array as its own kind of view, where its kernels are, how to
+call one, and how to bring a result that it had to allocate into our memory. Wherever the
+shape of a result is known, kernels write into memory that we allocated (`out=`).
+
+Next: `repairs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from refarray._base.devices import Device
+from refarray._base.dtypes import DType
+from refarray._memory.host import NUMPY_DTYPES, host_array
+from refarray._memory.host import numpy_view as view
+
+__all__ = ["NUMPY_DTYPES", "Kernel", "adopt", "call", "kernels", "view"]
+
+Kernel = Callable[..., Any]
+
+
+def kernels(device: Device) -> ModuleType:
+    """Return the namespace with the kernels for arrays on `device`."""
+    return np
+
+
+def adopt(values: Any, dtype: DType, device: Device) -> Any:
+    """Return an array in our memory with the values that a kernel returned.
+
+    For results whose shape is known only afterwards, and kernels that take no `out`.
+    """
+    return host_array(np.asarray(values), dtype)
+
+
+# NumPy reports floating-point events as warnings unless its error state says otherwise.
+# The state is a context variable: set once in a context of our own, it is silent there,
+# and the caller's settings stay as they are. `np.errstate` around each call would cost
+# more than a small addition.
+_silent: list[Context] = []
+
+
+def _new_context() -> Context:
+    context = Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
+def call(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
+    """Call a kernel; no NumPy warning leaves it."""
+    # A context can be entered once at a time, so a call takes one out of the pool: other
+    # threads, and finalizers that run inside a kernel, take another.
+    try:
+        context = _silent.pop()
+    except IndexError:
+        context = _new_context()
+    try:
+        return context.run(kernel, *args, **kwargs)
+    finally:
+        _silent.append(context)

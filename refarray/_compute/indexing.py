@@ -1,0 +1,133 @@
+"""Indexing: `x[key]` and `x[key] = value`.
+
+A basic key (integers, slices, `...`, None) selects a view: only the layout changes. A key
+with a mask or an array of integers selects by value and gives a copy.
+
+Next: `text.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refarray._base.layout import index_layout
+from refarray._base.promotion import can_cast, scalar_dtype
+from refarray._compute.engine import adopt, call
+from refarray._compute.engine import view as kernel_view
+from refarray._compute.pipeline import (
+    INTEGRAL_OR_BOOL,
+    check_writable,
+    device_error,
+    is_scalar,
+    plain_scalar,
+    scalar_value,
+)
+from refarray._memory.native import ArrayBase, view
+
+
+def get(x: Any, key: object) -> Any:
+    """Return `x[key]`: a view for a basic key, a copy for a mask or integer arrays.
+
+    Source: array API 2025.12, indexing.
+    """
+    layout = index_layout(key, x.shape, x._strides)
+    if layout is not None:
+        return view(x, *layout, False)
+    values = call(kernel_view(x).__getitem__, _numpy_key(x, key))
+    return adopt(values, x.dtype, x.device)
+
+
+def put(x: Any, key: object, value: Any) -> None:
+    """Assign `x[key] = value`, where the value's dtype promotes to that of `x`.
+
+    Source: array API 2025.12, indexing; array.__setitem__.
+    """
+    check_writable(x)
+    if isinstance(value, ArrayBase):
+        if not can_cast(value.dtype, x.dtype):
+            raise TypeError(
+                f"{value.dtype} values cannot be assigned to an array of {x.dtype}: they "
+                f"promote to another dtype (array API 2025.12, array.__setitem__); "
+                f"convert them with astype"
+            )
+        if value.device is not x.device:
+            raise device_error("assignment", x.device, value.device)
+        source = kernel_view(value)
+    else:
+        source = _scalar_source(x, value)
+    layout = index_layout(key, x.shape, x._strides)
+    if layout is not None:
+        target = kernel_view(view(x, *layout, False))
+        # NumPy buffers a source that overlaps the target.
+        _check_fits(source, target.shape)
+        call(np.copyto, target, source, casting="same_kind")
+    else:
+        call(kernel_view(x).__setitem__, _numpy_key(x, key), source)
+
+
+def _scalar_source(x: ArrayBase, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        # NumPy scalars are what indexing a NumPy array gives; clients assign them.
+        value = value.item()
+    if not is_scalar(value):
+        raise TypeError(
+            f"an array or a Python scalar can be assigned, not {type(value).__name__}; "
+            "make an array of it with refarray.asarray"
+        )
+    value = plain_scalar(value)
+    if scalar_dtype(type(value), x.dtype) is not x.dtype:
+        raise TypeError(
+            f"a complex number cannot be assigned to an array of {x.dtype} "
+            "(array API 2025.12, array.__setitem__)"
+        )
+    return scalar_value(value, x.dtype)
+
+
+def _check_fits(source: Any, shape: tuple[int, ...]) -> None:
+    try:
+        fits = np.broadcast_shapes(source.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"values of shape {source.shape} do not broadcast to the selected shape "
+            f"{shape} (array API 2025.12, array.__setitem__)"
+        )
+
+
+def _numpy_key(x: ArrayBase, key: object) -> object:
+    if isinstance(key, tuple):
+        return tuple(_numpy_item(x, item) for item in key)
+    return _numpy_item(x, key)
+
+
+def _numpy_item(x: ArrayBase, item: Any) -> object:
+    if isinstance(item, ArrayBase):
+        if item.dtype not in INTEGRAL_OR_BOOL.dtypes:
+            raise IndexError(
+                f"an index array has an integer or boolean dtype, not {item.dtype} "
+                "(array API 2025.12, indexing)"
+            )
+        if item.device is not x.device:
+            raise device_error("indexing", x.device, item.device)
+        return kernel_view(item)
+    if isinstance(item, bool):
+        raise IndexError(
+            "a Python bool is no index; a mask is an array of dtype bool "
+            "(array API 2025.12, indexing)"
+        )
+    if isinstance(item, np.ndarray) or not (
+        item is None or item is Ellipsis or isinstance(item, slice) or _is_integer(item)
+    ):
+        raise TypeError(
+            f"{type(item).__name__} is no index of a refarray array; convert it with "
+            "refarray.asarray"
+        )
+    return item
+
+
+def _is_integer(item: object) -> bool:
+    return hasattr(item, "__index__")
+

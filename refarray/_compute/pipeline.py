@@ -1,0 +1,261 @@
+"""The pipeline: from the arguments of a function to a kernel on memory.
+
+One path for functions and operators, on every device: operands, device, dtype category,
+promotion, broadcasting, output, kernel. What depends on the dtypes alone is worked out
+once for each combination and kept as a plan.
+
+Next: `indexing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.devices import Device
+from refarray._base.dtypes import DType
+from refarray._base.layout import broadcast_shapes
+from refarray._base.promotion import (
+    check_int_range,
+    held_error,
+    promote,
+    scalar_dtype,
+)
+from refarray._compute import repairs
+from refarray._compute.engine import NUMPY_DTYPES, Kernel, call, view
+from refarray._memory.native import ArrayBase, allocate
+
+ResultRule = Callable[[DType], DType]
+
+
+class Category(NamedTuple):
+    """The dtypes that a function takes, by the standard's word for them."""
+
+    words: str
+    dtypes: frozenset[DType]
+
+
+_K = dtypes.KINDS
+ANY = Category("any", frozenset(dtypes.STANDARD))
+NUMERIC = Category("a numeric", _K["numeric"])
+REAL = Category("a real-valued", _K["integral"] | _K["real floating"])
+FLOATING = Category("a floating-point", _K["real floating"] | _K["complex floating"])
+REAL_FLOATING = Category("a real floating-point", _K["real floating"])
+COMPLEX = Category("a complex floating-point", _K["complex floating"])
+INTEGRAL = Category("an integer", _K["integral"])
+INTEGRAL_OR_BOOL = Category("an integer or boolean", _K["integral"] | _K["bool"])
+BOOL = Category("a boolean", _K["bool"])
+
+
+# What the dtype of the result is, given that in which the operands meet.
+def same(dtype: DType) -> DType:
+    """Result of the operands' own dtype."""
+    return dtype
+
+
+def boolean(dtype: DType) -> DType:
+    """Result of dtype bool: comparisons and predicates."""
+    return dtypes.bool
+
+
+def component(dtype: DType) -> DType:
+    """Result of the dtype of a complex number's components: abs, real, imag."""
+    return _COMPONENT.get(dtype, dtype)
+
+
+_COMPONENT = {
+    dtypes.complex64: dtypes.float32,
+    dtypes.complex128: dtypes.float64,
+}
+
+
+class Plan(NamedTuple):
+    """What to do for one combination of function and operand dtypes."""
+
+    kernel: Kernel
+    common: DType
+    result: DType
+    # NumPy's ufuncs convert mixed operands themselves, block by block; a kernel of
+    # ours is given operands of one dtype.
+    converts: bool
+
+
+_plans: dict[tuple[str, object, object], Plan] = {}
+
+
+def _make_plan(
+    name: str, category: Category, common: DType, result: ResultRule
+) -> Plan:
+    if common not in category.dtypes:
+        raise category_error(name, category, common)
+    kernel = repairs.kernel(name, common)
+    return Plan(kernel, common, result(common), isinstance(kernel, np.ufunc))
+
+
+def category_error(name: str, category: Category, dtype: DType) -> TypeError:
+    """Return the error for an array whose dtype the function does not take."""
+    if dtype.kind == "held":
+        return held_error(dtype)
+    return TypeError(
+        f"{name} takes arrays of {category.words} dtype, got {dtype} "
+        f"(array API 2025.12, {name})"
+    )
+
+
+# Operands ----------------------------------------------------------------------------
+
+
+def check_array(name: str, x: object) -> None:
+    """Raise TypeError unless `x` is an array of this library."""
+    if not isinstance(x, ArrayBase):
+        raise operand_error(name, x)
+
+
+def operand_error(name: str, x: object) -> TypeError:
+    """Return the error for an operand that is no array of this library."""
+    given = type(x).__name__
+    if type(x).__module__ == "numpy":
+        if isinstance(x, np.generic):
+            advice = f"convert the NumPy scalar to a Python one: {given}.item()"
+        else:
+            advice = "convert it with refarray.asarray or refarray.from_dlpack"
+    elif isinstance(x, (list, tuple)):
+        advice = "make an array of it with refarray.asarray"
+    elif isinstance(x, (bool, int, float, complex)):
+        advice = "at least one operand must be an array"
+    else:
+        advice = "convert it with refarray.from_dlpack if it is an array"
+    return TypeError(f"{name} takes arrays of refarray, got {given}; {advice}")
+
+
+def device_error(name: str, first: Device, second: Device) -> ValueError:
+    """Return the error for operands on different devices."""
+    return ValueError(
+        f"{name} takes arrays on one device, got {first!r} and {second!r}; copy one of "
+        "them with to_device (array API 2025.12, device support: nothing is transferred "
+        "unasked)"
+    )
+
+
+_SCALARS = (bool, int, float, complex)
+
+
+def is_scalar(x: object) -> bool:
+    """Tell whether `x` is a Python scalar; np.float64, a subclass of float, is none."""
+    return type(x) in _SCALARS or (
+        isinstance(x, _SCALARS) and not isinstance(x, np.generic)
+    )
+
+
+def plain_scalar(x: Any) -> bool | int | float | complex:
+    """Return a Python scalar, perhaps of a subclass such as IntEnum, as exactly one."""
+    for kind in _SCALARS:
+        if isinstance(x, kind):
+            return kind(x)
+    raise AssertionError(x)
+
+
+# Elementwise -------------------------------------------------------------------------
+
+
+def unary(name: str, category: Category, x: Any, result: ResultRule = same) -> Any:
+    """Apply an elementwise function of one array."""
+    if not isinstance(x, ArrayBase):
+        raise operand_error(name, x)
+    dtype = x.dtype
+    plan = _plans.get((name, dtype, None))
+    if plan is None:
+        plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
+    out = allocate(x.shape, plan.result, x.device, False)
+    call(plan.kernel, view(x), out=view(out))
+    return out
+
+
+def binary(
+    name: str, category: Category, x1: Any, x2: Any, result: ResultRule = same
+) -> Any:
+    """Apply an elementwise function of two operands, one of which may be a scalar."""
+    if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
+        plan = _plan_for_arrays(name, category, x1, x2, result)
+        shape = x1.shape
+        if shape != x2.shape:
+            shape = broadcast_shapes(shape, x2.shape)
+        device = x1.device
+        v1 = _operand_view(x1, plan)
+        v2 = _operand_view(x2, plan)
+    elif isinstance(x1, ArrayBase):
+        plan = _plan_for_scalar(name, category, x1, x2, result)
+        shape, device = x1.shape, x1.device
+        v1 = _operand_view(x1, plan)
+        v2 = scalar_value(x2, plan.common)
+    elif isinstance(x2, ArrayBase):
+        plan = _plan_for_scalar(name, category, x2, x1, result)
+        shape, device = x2.shape, x2.device
+        v1 = scalar_value(x1, plan.common)
+        v2 = _operand_view(x2, plan)
+    else:
+        raise operand_error(name, x1)
+    out = allocate(shape, plan.result, device, False)
+    call(plan.kernel, v1, v2, out=view(out))
+    return out
+
+
+def check_writable(x: ArrayBase) -> None:
+    """Raise ValueError if writing to the memory of `x` is refused."""
+    if x._read_only:
+        raise ValueError(
+            "this array is read-only: it is a view of a broadcast array, or of memory "
+            "whose owner forbids writing; copy it with refarray.asarray(x, copy=True)"
+        )
+
+
+def _plan_for_arrays(
+    name: str, category: Category, x1: ArrayBase, x2: ArrayBase, result: ResultRule
+) -> Plan:
+    plan = _plans.get((name, x1.dtype, x2.dtype))
+    if plan is None:
+        for x in (x1, x2):
+            if x.dtype not in category.dtypes:
+                raise category_error(name, category, x.dtype)
+        plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
+        _plans[name, x1.dtype, x2.dtype] = plan
+    if x1.device is not x2.device:
+        raise device_error(name, x1.device, x2.device)
+    return plan
+
+
+def _plan_for_scalar(
+    name: str, category: Category, x: ArrayBase, scalar: object, result: ResultRule
+) -> Plan:
+    plan = _plans.get((name, x.dtype, type(scalar)))
+    if plan is None:
+        if not is_scalar(scalar):
+            raise operand_error(name, scalar)
+        if x.dtype not in category.dtypes:
+            raise category_error(name, category, x.dtype)
+        kind = type(plain_scalar(scalar))
+        plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
+        _plans[name, x.dtype, type(scalar)] = plan
+    return plan
+
+
+def _operand_view(x: ArrayBase, plan: Plan) -> Any:
+    operand = view(x)
+    if plan.converts or x.dtype is plan.common:
+        return operand
+    return operand.astype(NUMPY_DTYPES[plan.common])
+
+
+def scalar_value(scalar: Any, dtype: DType) -> Any:
+    """Return a Python scalar as a NumPy scalar of `dtype`.
+
+    OverflowError for an integer that `dtype` cannot hold.
+    """
+    if type(scalar) not in _SCALARS:
+        scalar = plain_scalar(scalar)
+    if type(scalar) is int:
+        check_int_range(scalar, dtype)
+    return call(NUMPY_DTYPES[dtype].type, scalar)

@@ -1,0 +1,11 @@
+"""Memory: bytes that arrays stand on, and who gives them back.
+
+Read in this order:
+
+1. `_cffi_build/` at the top of the repository: the C code. Its `build_native.py` lists
+   the files in reading order.
+2. `native.py`: the one place that loads it.
+3. `host.py`: memory of the host, and NumPy views of it.
+
+Next folder: `dlpack/`, which hands memory to other libraries and takes theirs.
+"""

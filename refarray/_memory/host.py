@@ -1,0 +1,115 @@
+"""Host memory: the cache behind it, NumPy views of it, and copies within it.
+
+Next folder: `dlpack/`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.devices import CPU
+from refarray._base.dtypes import DType
+from refarray._memory.native import ArrayBase, allocate, ffi, lib
+
+_A = TypeVar("_A", bound=ArrayBase)
+
+# How NumPy reads the bytes of a dtype. It has no bfloat16: those pass as plain 16 bits,
+# enough to move them; refarray never computes with them.
+NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
+    dtype: np.dtype(dtype.name) for dtype in (*dtypes.STANDARD, dtypes.float16)
+}
+NUMPY_DTYPES[dtypes.bfloat16] = np.dtype("uint16")
+REFARRAY_DTYPES = {NUMPY_DTYPES[d]: d for d in (*dtypes.STANDARD, dtypes.float16)}
+
+
+def numpy_view(x: ArrayBase) -> np.ndarray[Any, Any]:
+    """Return a NumPy array over the memory of `x`, the same one each time."""
+    view = x._view
+    if view is None:
+        dtype = NUMPY_DTYPES[x.dtype]
+        itemsize = dtype.itemsize
+        byte_strides = [stride * itemsize for stride in x._strides]
+        view = np.ndarray(x.shape, dtype, x._buffer, x._byte_offset, byte_strides)
+        if x._read_only:
+            view.flags.writeable = False
+        x._view = view
+    return view  # type: ignore[no-any-return]
+
+
+def copy(x: _A) -> _A:
+    """Return the elements of `x` in new row-major memory."""
+    out: _A = allocate(x.shape, x.dtype, x.device, False)
+    np.copyto(numpy_view(out), numpy_view(x))
+    return out
+
+
+def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
+    """Return an array of `dtype` with the elements of a NumPy array, in our memory.
+
+    For kernels whose result has a size that depends on data: NumPy computes it in its
+    own memory. Keeping that memory would leave alignment to chance.
+    """
+    out = allocate(values.shape, dtype, CPU, False)
+    np.copyto(numpy_view(out), values)
+    return out
+
+
+# The cache ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counters of host memory and of the exchange, read at one moment.
+
+    Bytes for `live_bytes` (in use by arrays and exports), `cached_bytes` (kept for reuse)
+    and `cache_limit`; the rest are counts. `exported - exports_deleted` managed tensors
+    are in the hands of consumers, `imported - imports_deleted` in ours.
+    """
+
+    live_bytes: int
+    live_buffers: int
+    cached_bytes: int
+    cache_limit: int
+    cache_hits: int
+    cache_misses: int
+    exported: int
+    exports_deleted: int
+    imported: int
+    imports_deleted: int
+
+
+def statistics() -> Statistics:
+    """Return the counters of host memory and of the exchange."""
+    out = ffi.new("ra_statistics *")
+    lib.ra_memory_statistics(out)
+    return Statistics(*(getattr(out, name) for name in Statistics.__slots__))
+
+
+def empty_cache() -> None:
+    """Return all cached host memory to the system."""
+    lib.ra_cache_empty()
+
+
+def set_cache_limit(nbytes: int) -> None:
+    """Keep at most `nbytes` bytes of freed host memory for reuse; 0 keeps none.
+
+    ValueError if negative. The environment variable REFARRAY_CACHE sets the limit at
+    import, 256 MiB otherwise.
+    """
+    if not 0 <= nbytes < 2**63:
+        raise ValueError(f"the cache limit is a number of bytes from 0 up, not {nbytes}")
+    lib.ra_cache_set_limit(nbytes)
+
+
+_limit = os.environ.get("REFARRAY_CACHE")
+if _limit is not None:
+    if not _limit.isascii() or not _limit.isdigit():
+        raise ValueError(
+            f"REFARRAY_CACHE is the cache limit in bytes (0: no cache), not {_limit!r}"
+        )
+    set_cache_limit(int(_limit))

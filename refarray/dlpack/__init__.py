@@ -1,0 +1,29 @@
+"""DLPack: hand memory to another library, and take theirs, without a copy.
+
+Read in this order:
+
+1. `structs.py`: the structs and their constants, as Python sees them.
+2. `producer.py`: which memory `x.__dlpack__()` exports.
+3. `consumer.py`: `from_dlpack`, and the question it asks a producer.
+4. `capsules.py`: for libraries that pass bare capsules instead of objects.
+5. `inspect.py`: every field of a managed tensor, in words.
+
+The rules are those of DLPack 1.3 and of the array API standard 2025.12.
+Next folder: `_compute/`, which computes with the memory.
+"""
+
+from refarray.dlpack.capsules import from_capsule, to_capsule
+from refarray.dlpack.consumer import CopyError
+from refarray.dlpack.inspect import Field, Inspection, inspect
+from refarray.dlpack.structs import VERSION, Flags
+
+__all__ = [
+    "VERSION",
+    "CopyError",
+    "Field",
+    "Flags",
+    "Inspection",
+    "from_capsule",
+    "inspect",
+    "to_capsule",
+]

@@ -1,0 +1,102 @@
+"""The consumer: `from_dlpack`, and the question it asks a producer.
+
+What comes back is checked and taken over in C (`_cffi_build/capsule.c`): name, version,
+dtype, device, layout. What is written here is the conversation before, and the promises
+about copies after.
+
+Next: `capsules.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from refarray._base.devices import Device, as_device
+from refarray._memory import host
+from refarray._memory.native import import_capsule
+from refarray.dlpack.structs import VERSION, Flags
+
+
+class CopyError(BufferError, ValueError):
+    """A copy would be needed, and copy=False forbids it.
+
+    Both, since the standard names BufferError in one place and ValueError in another.
+    Source: array API 2025.12, from_dlpack, `copy` and Raises.
+    """
+
+
+def from_dlpack(
+    x: Any, /, *, device: Device | None = None, copy: bool | None = None
+) -> Any:
+    """Return an array over the memory of `x`, an object with `__dlpack__`.
+
+    With `copy=None` the memory is shared where that is possible, with False it is shared
+    or CopyError, with True it is new. AttributeError for an object without the protocol,
+    BufferError for data that refarray cannot hold; what `x` raises arrives unchanged.
+
+    Source: array API 2025.12, from_dlpack; DLPack 1.3.
+    """
+    if device is None and copy is None:
+        # The frequent case. The capsule goes straight into C: a name for it here would
+        # keep it, and the memory behind it, alive in the traceback of a refusal.
+        announced = _announced_device(x)
+        return import_capsule(_ask(x, {"max_version": VERSION}), announced)
+
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    question: dict[str, object] = {"max_version": VERSION}
+    wanted = _announced_device(x)
+    if device is not None:
+        wanted = question["dl_device"] = as_device(device).dlpack
+    if copy is not None:
+        question["copy"] = copy
+    out = import_capsule(_ask(x, question), wanted)
+
+    copied = bool(out._buffer.flags & Flags.IS_COPIED)
+    if copy is False and copied:
+        raise CopyError(
+            f"copy=False, but {type(x).__name__}.__dlpack__(copy=False) made a copy"
+        )
+    # Producers older than the keyword ignore it, and some newer ones do too. Only the
+    # flag proves that nobody else reaches this memory.
+    if copy is True and not (copied and not out._read_only):
+        return host.copy(out)
+    return out
+
+
+def _announced_device(x: Any) -> object:
+    try:
+        announce = x.__dlpack_device__
+        x.__dlpack__  # noqa: B018 (both must exist before either is called)
+    except AttributeError as error:
+        hint = ""
+        if type(x).__name__ == "PyCapsule":
+            hint = "; for a bare capsule use refarray.dlpack.from_capsule"
+        raise AttributeError(
+            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, and "
+            f"{type(x).__name__} lacks them{hint} (array API, from_dlpack)"
+        ) from error
+    return announce()
+
+
+# What Python, pybind11 and nanobind say of a keyword that a function does not take.
+_UNKNOWN_KEYWORD = re.compile(
+    r"keyword argument|incompatible function arguments"
+    r"|takes no arguments|takes \d+ positional argument"
+)
+
+
+def _ask(x: Any, question: dict[str, object]) -> object:
+    """Return the capsule; ask an older producer again with the keywords of its time.
+
+    The array API had only `stream` up to 2022.12. What was not asked is checked, or
+    done, by `from_dlpack` itself.
+    """
+    try:
+        return x.__dlpack__(**question)
+    except TypeError as error:
+        if not question or not _UNKNOWN_KEYWORD.search(str(error)):
+            raise
+    fewer: dict[str, object] = {"max_version": VERSION} if len(question) > 1 else {}
+    return _ask(x, fewer)

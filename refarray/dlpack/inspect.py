@@ -1,0 +1,103 @@
+"""Look into a managed tensor: every field by name, offset, C type and value.
+
+The offsets and types come from the compiled structs, so what this prints is the layout
+in memory, not a description of it.
+
+Next folder: `_compute/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from refarray._base.devices import DeviceType
+from refarray._memory.native import ffi
+from refarray.dlpack.structs import VERSION, Flags, TypeCode, managed_tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field: its path, its offset in bytes from the struct, its C type, its value."""
+
+    name: str
+    offset: int
+    ctype: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a capsule held at the moment of looking. `str()` gives a table."""
+
+    name: str
+    struct: str
+    address: int
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        head = f"capsule {self.name!r} -> {self.struct} at {self.address:#x}"
+        rows = [(f"{f.offset:4}", f.name, f.ctype, f.value) for f in self.fields]
+        name_width = max(len(row[1]) for row in rows)
+        type_width = max(len(row[2]) for row in rows)
+        return "\n".join(
+            [head]
+            + [
+                f"{offset}  {name:{name_width}}  {ctype:{type_width}}  {value}"
+                for offset, name, ctype, value in rows
+            ]
+        )
+
+
+def inspect(x: Any, /) -> Inspection:
+    """Return every field of the managed tensor in a capsule, or of one made by `x`.
+
+    A capsule stays as it is: one that has been consumed can be looked at while its
+    consumer holds the memory, and not later. TypeError for neither a capsule nor an
+    object with `__dlpack__`, ValueError for a capsule of another kind.
+    """
+    if hasattr(x, "__dlpack__"):
+        x = x.__dlpack__(max_version=VERSION)
+    name, managed = managed_tensor(x)
+    struct = ffi.typeof(managed).item
+    return Inspection(
+        name=str(name),
+        struct=struct.cname,
+        address=int(ffi.cast("uintptr_t", managed)),
+        fields=tuple(_fields(managed[0], struct, "", 0, managed[0].dl_tensor)),
+    )
+
+
+def _fields(value: Any, struct: Any, path: str, base: int, tensor: Any) -> list[Field]:
+    out = []
+    for name, field in struct.fields:
+        member = getattr(value, name)
+        where = base + field.offset
+        if field.type.kind == "struct":
+            out += _fields(member, field.type, f"{path}{name}.", where, tensor)
+        else:
+            text = _describe(name, member, field.type, tensor)
+            out.append(Field(path + name, where, field.type.cname, text))
+    return out
+
+
+def _describe(name: str, value: Any, ctype: Any, tensor: Any) -> str:
+    if ctype.kind in ("pointer", "function"):
+        address = int(ffi.cast("uintptr_t", value))
+        if not address:
+            return "NULL"
+        if name in ("shape", "strides"):
+            extents = ", ".join(str(value[i]) for i in range(tensor.ndim))
+            return f"{address:#x} -> [{extents}]"
+        return f"{address:#x}"
+    if name == "flags":
+        return f"{value} ({Flags(value).name or 'none'})" if value else "0 (none)"
+    if name == "device_type":
+        return _named(value, DeviceType)
+    if name == "code":
+        return _named(value, TypeCode)
+    return str(value)
+
+
+def _named(value: int, names: type[DeviceType] | type[TypeCode]) -> str:
+    return f"{value} ({names(value).name})" if value in set(names) else f"{value} (unknown)"

@@ -1,0 +1,62 @@
+"""The producer: which memory `x.__dlpack__()` exports.
+
+The C method `Array.__dlpack__` (`_cffi_build/capsule.c`) makes the capsule. Asked for a
+plain export of host memory it needs no more; asked for a device, a stream or a copy, it
+calls `prepare_export` here and exports what that returns.
+
+Next: `consumer.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from refarray._base.devices import CPU, Device
+from refarray._memory import host
+from refarray._memory.native import ArrayBase
+
+_A = TypeVar("_A", bound=ArrayBase)
+
+
+def prepare_export(
+    x: _A, stream: object, dl_device: object, copy: object
+) -> tuple[_A, bool]:
+    """Return the array to export in place of `x`, and whether it is a copy.
+
+    The three arguments are those of `__dlpack__`. BufferError for what cannot be had,
+    TypeError and ValueError for what makes no sense.
+
+    Source: array API 2025.12, array.__dlpack__.
+    """
+    _check_stream(stream, x.device)
+    device = x.device.dlpack if dl_device is None else _device_pair(dl_device)
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    if device != x.device.dlpack:
+        raise BufferError(
+            f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
+            f"{device}; allowed here: {tuple(map(int, x.device.dlpack))}"
+        )
+    return (host.copy(x), True) if copy else (x, False)
+
+
+def _check_stream(stream: object, device: Device) -> None:
+    # A host has no streams, so there is nothing that a number could name.
+    if device is CPU and stream is not None:
+        raise ValueError(
+            f"stream must be None for an array on {device!r}, got {stream!r} "
+            "(array API, array.__dlpack__)"
+        )
+
+
+def _device_pair(dl_device: object) -> tuple[int, int]:
+    if (
+        isinstance(dl_device, tuple)
+        and len(dl_device) == 2
+        and all(isinstance(number, int) for number in dl_device)
+    ):
+        return dl_device
+    raise TypeError(
+        "dl_device must be None or a tuple (device_type, device_id) of two integers, "
+        f"got {dl_device!r} (array API, array.__dlpack__)"
+    )

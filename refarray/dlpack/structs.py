@@ -1,0 +1,68 @@
+"""The structs of DLPack as Python sees them, and the constants in them.
+
+The structs themselves are declared in `_cffi_build/dlpack.h`, which cffi reads.
+Next: `producer.py`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from refarray._memory.native import ffi, inspect_capsule
+
+# The version of the header that refarray's own tensors are written to.
+VERSION = (1, 3)
+
+NAME = "dltensor_versioned"
+LEGACY_NAME = "dltensor"
+
+
+class TypeCode(IntEnum):
+    """Kinds of element. Source: DLPack 1.3, DLDataTypeCode."""
+
+    kDLInt = 0
+    kDLUInt = 1
+    kDLFloat = 2
+    kDLOpaqueHandle = 3
+    kDLBfloat = 4
+    kDLComplex = 5
+    kDLBool = 6
+    kDLFloat8_e3m4 = 7
+    kDLFloat8_e4m3 = 8
+    kDLFloat8_e4m3b11fnuz = 9
+    kDLFloat8_e4m3fn = 10
+    kDLFloat8_e4m3fnuz = 11
+    kDLFloat8_e5m2 = 12
+    kDLFloat8_e5m2fnuz = 13
+    kDLFloat8_e8m0fnu = 14
+    kDLFloat6_e2m3fn = 15
+    kDLFloat6_e3m2fn = 16
+    kDLFloat4_e2m1fn = 17
+
+
+class Flags(IntFlag):
+    """Flags of a versioned tensor. Source: DLPack 1.3, DLPACK_FLAG_BITMASK_..."""
+
+    READ_ONLY = 1
+    IS_COPIED = 2
+    IS_SUBBYTE_TYPE_PADDED = 4
+
+
+def managed_tensor(capsule: object) -> tuple[str | None, Any]:
+    """Return the name of a capsule and a cffi pointer to the managed tensor in it.
+
+    The capsule is not consumed; the pointer is good while somebody holds the tensor.
+    TypeError for anything but a capsule, ValueError if its name is not one of DLPack's
+    (with or without `used_`).
+    """
+    name, address = inspect_capsule(capsule)
+    kind = (name or "").removeprefix("used_")
+    if kind == NAME:
+        return name, ffi.cast("DLManagedTensorVersioned *", address)
+    if kind == LEGACY_NAME:
+        return name, ffi.cast("DLManagedTensor *", address)
+    raise ValueError(
+        f"the capsule is named {name!r}, so what is in it is unknown; DLPack's names are "
+        f"{NAME!r}, {LEGACY_NAME!r} and these after 'used_'"
+    )
