@@ -143,6 +143,18 @@ class Array(ArrayBase):
             raise ValueError(f"cannot copy from {self.device!r} to {target!r}")
         return self
 
+    def __array__(
+        self, dtype: Any = None, *, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        """Return a NumPy array over the same memory, for `numpy.asarray`.
+
+        NumPy asks the buffer protocol first. Where that refuses, an array without this
+        method would be taken for a sequence and end up in an array of objects; so
+        BufferError comes from here as well.
+        """
+        with memoryview(self):
+            return np.array(numpy_view(self), dtype=dtype, copy=copy)
+
     def __getitem__(self, key: Any, /) -> Array:
         """Source: array API 2025.12, array.__getitem__."""
         return indexing.get(self, key)  # type: ignore[no-any-return]

@@ -28,7 +28,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a capsule held at the moment of looking. `str()` gives a table."""
+    """What a capsule held at the moment of looking. `str()` gives a table.
+
+    `fields` is empty for a consumed capsule: its tensor belongs to the consumer, who may
+    have freed it already.
+    """
 
     name: str
     struct: str
@@ -37,6 +41,8 @@ class Inspection:
 
     def __str__(self) -> str:
         head = f"capsule {self.name!r} -> {self.struct} at {self.address:#x}"
+        if not self.fields:
+            return f"{head} (consumed: this belongs to the consumer now)"
         rows = [(f"{f.offset:4}", f.name, f.ctype, f.value) for f in self.fields]
         name_width = max(len(row[1]) for row in rows)
         type_width = max(len(row[2]) for row in rows)
@@ -52,42 +58,44 @@ class Inspection:
 def inspect(x: Any, /) -> Inspection:
     """Return every field of the managed tensor in a capsule, or of one made by `x`.
 
-    A capsule stays as it is: one that has been consumed can be looked at while its
-    consumer holds the memory, and not later. TypeError for neither a capsule nor an
-    object with `__dlpack__`, ValueError for a capsule of another kind.
+    A capsule stays as it is, unconsumed. TypeError for neither a capsule nor an object
+    with `__dlpack__`, ValueError for a capsule of another kind.
     """
     if hasattr(x, "__dlpack__"):
         x = x.__dlpack__(max_version=VERSION)
     name, managed = managed_tensor(x)
     struct = ffi.typeof(managed).item
+    consumed = str(name).startswith("used_")
     return Inspection(
         name=str(name),
         struct=struct.cname,
         address=int(ffi.cast("uintptr_t", managed)),
-        fields=tuple(_fields(managed[0], struct, "", 0, managed[0].dl_tensor)),
+        fields=() if consumed else tuple(_fields(managed, struct, "", 0, managed)),
     )
 
 
-def _fields(value: Any, struct: Any, path: str, base: int, tensor: Any) -> list[Field]:
+def _fields(
+    value: Any, struct: Any, path: str, base: int, managed: Any
+) -> list[Field]:
     out = []
     for name, field in struct.fields:
         member = getattr(value, name)
         where = base + field.offset
         if field.type.kind == "struct":
-            out += _fields(member, field.type, f"{path}{name}.", where, tensor)
+            out += _fields(member, field.type, f"{path}{name}.", where, managed)
         else:
-            text = _describe(name, member, field.type, tensor)
+            text = _describe(name, member, field.type, managed.dl_tensor.ndim)
             out.append(Field(path + name, where, field.type.cname, text))
     return out
 
 
-def _describe(name: str, value: Any, ctype: Any, tensor: Any) -> str:
+def _describe(name: str, value: Any, ctype: Any, ndim: int) -> str:
     if ctype.kind in ("pointer", "function"):
         address = int(ffi.cast("uintptr_t", value))
         if not address:
             return "NULL"
         if name in ("shape", "strides"):
-            extents = ", ".join(str(value[i]) for i in range(tensor.ndim))
+            extents = ", ".join(str(value[i]) for i in range(ndim))
             return f"{address:#x} -> [{extents}]"
         return f"{address:#x}"
     if name == "flags":
