@@ -132,6 +132,39 @@ KINDS = {
 }
 
 
+def as_dtype(
+    obj: object, default: DType | None = None, *, held: builtins.bool = False
+) -> DType:
+    """Return the dtype that a `dtype=` argument means; None means `default`.
+
+    TypeError for anything but a dtype: strings, Python types and NumPy dtypes included;
+    and for a held dtype, unless `held` says that the caller takes it.
+    """
+    if isinstance(obj, DType):
+        if obj.kind == "held" and not held:
+            raise TypeError(
+                f"{obj} is for data from other libraries, which refarray holds but does "
+                f"not make; use {float32!r} or {float64!r}"
+            )
+        return obj
+    if obj is None and default is not None:
+        return default
+    raise TypeError(_no_dtype(obj))
+
+
+def _no_dtype(obj: object) -> str:
+    # A string, a NumPy dtype, or a type of NumPy's or Python's.
+    name = str(getattr(obj, "name", obj))
+    if isinstance(obj, type):
+        name = _NEAREST.get(obj.__name__, obj.__name__)
+    advice = f"write refarray.{name}" if name in BY_NAME else "such as refarray.float64"
+    return f"a dtype is an object of refarray, not {obj!r}; {advice}"
+
+
+# What Python's types are in NumPy's eyes.
+_NEAREST = {"int": "int64", "float": "float64", "complex": "complex128"}
+
+
 # Limits ------------------------------------------------------------------------------
 
 

@@ -172,3 +172,23 @@ def test_iinfo_is_numpys_in_python_numbers() -> None:
             value = getattr(info, name)
             assert type(value) is int
             assert value == int(getattr(expected, name))
+
+
+def test_dtype_arguments() -> None:
+    assert dtypes.as_dtype(dtypes.int8) is dtypes.int8
+    assert dtypes.as_dtype(None, dtypes.int64) is dtypes.int64
+    assert dtypes.as_dtype(dtypes.float16, held=True) is dtypes.float16
+    with pytest.raises(TypeError, match="float16"):
+        dtypes.as_dtype(dtypes.float16)
+
+
+@pytest.mark.parametrize("obj", ["float64", float, np.float64, np.dtype("float64")])
+def test_what_is_no_dtype_and_which_was_meant(obj: object) -> None:
+    with pytest.raises(TypeError, match=r"write refarray\.float64"):
+        dtypes.as_dtype(obj)
+
+
+@pytest.mark.parametrize("obj", [None, 3, "object", [1]])
+def test_what_is_no_dtype(obj: object) -> None:
+    with pytest.raises(TypeError, match=r"such as refarray\.float64"):
+        dtypes.as_dtype(obj)
