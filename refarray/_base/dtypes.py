@@ -143,7 +143,7 @@ def as_dtype(
     if isinstance(obj, DType):
         if obj.kind == "held" and not held:
             raise TypeError(
-                f"{obj} is for data from other libraries, which refarray holds but does "
+                f"{obj} is for data from other libraries: refarray holds it but does "
                 f"not make; use {float32!r} or {float64!r}"
             )
         return obj
