@@ -7,6 +7,7 @@ checks that use it: `check_linalg.py` and `check_linalg_factor.py`.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -76,10 +77,17 @@ def singular_values(a: Matrix) -> np.ndarray[Any, Any]:
     return np.asarray(sorted((float(v) for v in values), reverse=True))
 
 
-def eigenvalues(a: Matrix) -> np.ndarray[Any, Any]:
-    """The eigenvalues, sorted by real and then imaginary part."""
-    values = _CONTEXT.eig(_matrix(a), left=False, right=False)
-    return np.sort_complex(np.asarray([complex(v) for v in values]))
+def eigenvalues(a: Matrix) -> tuple[complex, ...]:
+    """The eigenvalues, in no order."""
+    return _eigenvalues(tuple(map(tuple, a.astype("complex128").tolist())))
+
+
+@functools.cache
+def _eigenvalues(rows: tuple[tuple[complex, ...], ...]) -> tuple[complex, ...]:
+    if len(rows) < 2:  # mpmath wants two rows
+        return rows[0] if rows else ()
+    values = _CONTEXT.eig(_CONTEXT.matrix(rows), left=False, right=False)
+    return tuple(complex(v) for v in values)
 
 
 def vector_norm(values: list[complex], order: float) -> float:
