@@ -25,8 +25,11 @@ void ra_compact_strides(int32_t ndim, const int64_t *shape, int64_t *strides)
 void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides)
 {
     int64_t step = 1;
+    int empty = 0;
+    for (int32_t i = 0; i < ndim; i++)
+        empty |= shape[i] == 0;
     for (int32_t i = ndim - 1; i >= 0; i--) {
-        if (shape[i] == 1)
+        if (empty || shape[i] == 1)
             strides[i] = step;
         step = step_over(step, shape[i]);
     }

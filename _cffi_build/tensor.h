@@ -27,8 +27,8 @@ typedef struct {
 /* Write row-major strides, in elements. */
 void ra_compact_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
 
-/* The stride of an axis with one element is never used to move; give it the value a
- * compact array would have, since consumers compare strides (numpy#20336). */
+/* Strides of an axis with one element, and of an empty array, are never used to move; give
+ * them the value a compact array would have, since consumers compare (numpy#20336). */
 void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
 
 /* Measure a layout. Returns NULL, or what is wrong with it. */

@@ -19,9 +19,9 @@ from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import DType
 from refarray._base.promotion import held_error
 from refarray._compute import indexing, text
-from refarray._memory.host import numpy_view
 from refarray._compute.pipeline import check_writable, operand_error
 from refarray._memory import host
+from refarray._memory.host import numpy_view
 from refarray._memory.native import ArrayBase, allocate, register_array, view
 from refarray.dlpack.producer import prepare_export
 
@@ -92,8 +92,8 @@ class Array(ArrayBase):
         """
         if self.ndim != 2:
             raise ValueError(
-                f"T needs a two-dimensional array, this one has {self.ndim} dimensions; "
-                "use mT or permute_dims (array API 2025.12, array.T)"
+                f"T needs a two-dimensional array, this one has {self.ndim} dimensions;"
+                " use mT or permute_dims (array API 2025.12, array.T)"
             )
         return self.mT
 
@@ -195,8 +195,8 @@ class Array(ArrayBase):
         value = self._item(what)
         if isinstance(value, complex):
             raise TypeError(
-                f"{what}() of a complex array would drop the imaginary part; take real() "
-                f"or abs() first (array API 2025.12, array.__{what}__)"
+                f"{what}() of a complex array would drop the imaginary part; take "
+                f"real() or abs() first (array API 2025.12, array.__{what}__)"
             )
         return value
 
@@ -270,7 +270,11 @@ class Array(ArrayBase):
         return standard.floor_divide(other, self) if _accepts(other) else NotImplemented
 
     def __ifloordiv__(self, other: Array | complex, /) -> Array:
-        return _in_place("floor_divide", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("floor_divide", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __mod__(self, other: Array | complex, /) -> Array:
         return standard.remainder(self, other) if _accepts(other) else NotImplemented
@@ -279,7 +283,9 @@ class Array(ArrayBase):
         return standard.remainder(other, self) if _accepts(other) else NotImplemented
 
     def __imod__(self, other: Array | complex, /) -> Array:
-        return _in_place("remainder", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("remainder", self, other) if _accepts(other) else NotImplemented
+        )
 
     def __pow__(self, other: Array | complex, /) -> Array:
         return standard.pow(self, other) if _accepts(other) else NotImplemented
@@ -308,7 +314,9 @@ class Array(ArrayBase):
         return standard.bitwise_and(other, self) if _accepts(other) else NotImplemented
 
     def __iand__(self, other: Array | complex, /) -> Array:
-        return _in_place("bitwise_and", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("bitwise_and", self, other) if _accepts(other) else NotImplemented
+        )
 
     def __or__(self, other: Array | complex, /) -> Array:
         return standard.bitwise_or(self, other) if _accepts(other) else NotImplemented
@@ -317,7 +325,9 @@ class Array(ArrayBase):
         return standard.bitwise_or(other, self) if _accepts(other) else NotImplemented
 
     def __ior__(self, other: Array | complex, /) -> Array:
-        return _in_place("bitwise_or", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("bitwise_or", self, other) if _accepts(other) else NotImplemented
+        )
 
     def __xor__(self, other: Array | complex, /) -> Array:
         return standard.bitwise_xor(self, other) if _accepts(other) else NotImplemented
@@ -326,25 +336,51 @@ class Array(ArrayBase):
         return standard.bitwise_xor(other, self) if _accepts(other) else NotImplemented
 
     def __ixor__(self, other: Array | complex, /) -> Array:
-        return _in_place("bitwise_xor", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("bitwise_xor", self, other) if _accepts(other) else NotImplemented
+        )
 
     def __lshift__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_left_shift(self, other) if _accepts(other) else NotImplemented
+        return (
+            standard.bitwise_left_shift(self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __rlshift__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_left_shift(other, self) if _accepts(other) else NotImplemented
+        return (
+            standard.bitwise_left_shift(other, self)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __ilshift__(self, other: Array | complex, /) -> Array:
-        return _in_place("bitwise_left_shift", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("bitwise_left_shift", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __rshift__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_right_shift(self, other) if _accepts(other) else NotImplemented
+        return (
+            standard.bitwise_right_shift(self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __rrshift__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_right_shift(other, self) if _accepts(other) else NotImplemented
+        return (
+            standard.bitwise_right_shift(other, self)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     def __irshift__(self, other: Array | complex, /) -> Array:
-        return _in_place("bitwise_right_shift", self, other) if _accepts(other) else NotImplemented
+        return (
+            _in_place("bitwise_right_shift", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
 
     # ---- One operand -----------------------------------------------------------------
 
@@ -378,7 +414,9 @@ class Array(ArrayBase):
         return standard.greater(self, other) if _accepts(other) else NotImplemented
 
     def __ge__(self, other: Array | complex, /) -> Array:
-        return standard.greater_equal(self, other) if _accepts(other) else NotImplemented
+        return (
+            standard.greater_equal(self, other) if _accepts(other) else NotImplemented
+        )
 
 
 def _restore(dtype: DType, shape: tuple[int, ...], data: bytes) -> Array:

@@ -1,8 +1,8 @@
 """The engine of the host: NumPy's kernels on zero-copy views of our memory.
 
-An engine says how to see an array as its own kind of view, where its kernels are, how to
-call one, and how to bring a result that it had to allocate into our memory. Wherever the
-shape of a result is known, kernels write into memory that we allocated (`out=`).
+An engine says how to see an array as its own kind of view, where its kernels are, how
+to call one, and how to bring a result that it had to allocate into our memory. Wherever
+the shape of a result is known, kernels write into memory that we allocated (`out=`).
 
 Next: `repairs.py`.
 """
@@ -39,10 +39,10 @@ def adopt(values: Any, dtype: DType, device: Device) -> Any:
     return host_array(np.asarray(values), dtype)
 
 
-# NumPy reports floating-point events as warnings unless its error state says otherwise.
-# The state is a context variable: set once in a context of our own, it is silent there,
-# and the caller's settings stay as they are. `np.errstate` around each call would cost
-# more than a small addition.
+# NumPy reports floating-point events as warnings unless its error state says
+# otherwise. The state is a context variable: set once in a context of our own, it is
+# silent there, and the caller's settings stay as they are. `np.errstate` around each
+# call would cost more than a small addition.
 _silent: list[Context] = []
 
 
@@ -54,8 +54,8 @@ def _new_context() -> Context:
 
 def call(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
     """Call a kernel; no NumPy warning leaves it."""
-    # A context can be entered once at a time, so a call takes one out of the pool: other
-    # threads, and finalizers that run inside a kernel, take another.
+    # A context can be entered once at a time, so a call takes one out of the pool:
+    # other threads, and finalizers that run inside a kernel, take another.
     try:
         context = _silent.pop()
     except IndexError:

@@ -1,7 +1,7 @@
 """Indexing: `x[key]` and `x[key] = value`.
 
-A basic key (integers, slices, `...`, None) selects a view: only the layout changes. A key
-with a mask or an array of integers selects by value and gives a copy.
+A basic key (integers, slices, `...`, None) selects a view: only the layout changes. A
+key with a mask or an array of integers selects by value and gives a copy.
 
 Next: `text.py`.
 """
@@ -48,9 +48,9 @@ def put(x: Any, key: object, value: Any) -> None:
     if isinstance(value, ArrayBase):
         if not can_cast(value.dtype, x.dtype):
             raise TypeError(
-                f"{value.dtype} values cannot be assigned to an array of {x.dtype}: they "
-                f"promote to another dtype (array API 2025.12, array.__setitem__); "
-                f"convert them with astype"
+                f"{value.dtype} values cannot be assigned to an array of {x.dtype}: "
+                "they promote to another dtype; convert them with astype "
+                "(array API 2025.12, array.__setitem__)"
             )
         if value.device is not x.device:
             raise device_error("assignment", x.device, value.device)
@@ -130,4 +130,3 @@ def _numpy_item(x: ArrayBase, item: Any) -> object:
 
 def _is_integer(item: object) -> bool:
     return hasattr(item, "__index__")
-

@@ -34,7 +34,8 @@ def numpy_view(x: ArrayBase) -> np.ndarray[Any, Any]:
         dtype = NUMPY_DTYPES[x.dtype]
         itemsize = dtype.itemsize
         byte_strides = [stride * itemsize for stride in x._strides]
-        view = np.ndarray(x.shape, dtype, x._buffer, x._byte_offset, byte_strides)
+        memory: Any = x._buffer  # NumPy's stubs know no buffers but Python's own
+        view = np.ndarray(x.shape, dtype, memory, x._byte_offset, byte_strides)
         if x._read_only:
             view.flags.writeable = False
         x._view = view
@@ -51,8 +52,8 @@ def copy(x: _A) -> _A:
 def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
     """Return an array of `dtype` with the elements of a NumPy array, in our memory.
 
-    For kernels whose result has a size that depends on data: NumPy computes it in its
-    own memory. Keeping that memory would leave alignment to chance.
+    For kernels whose result has a size that depends on data: NumPy computes it in
+    its own memory. Keeping that memory would leave alignment to chance.
     """
     out = allocate(values.shape, dtype, CPU, False)
     np.copyto(numpy_view(out), values)
@@ -66,9 +67,9 @@ def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
 class Statistics:
     """Counters of host memory and of the exchange, read at one moment.
 
-    Bytes for `live_bytes` (in use by arrays and exports), `cached_bytes` (kept for reuse)
-    and `cache_limit`; the rest are counts. `exported - exports_deleted` managed tensors
-    are in the hands of consumers, `imported - imports_deleted` in ours.
+    Bytes for `live_bytes` (in use by arrays and exports), `cached_bytes` (kept for
+    reuse) and `cache_limit`; the rest are counts. `exported - exports_deleted` managed
+    tensors are in the hands of consumers, `imported - imports_deleted` in ours.
     """
 
     live_bytes: int
@@ -102,7 +103,9 @@ def set_cache_limit(nbytes: int) -> None:
     import, 256 MiB otherwise.
     """
     if not 0 <= nbytes < 2**63:
-        raise ValueError(f"the cache limit is a number of bytes from 0 up, not {nbytes}")
+        raise ValueError(
+            f"the cache limit is a number of bytes from 0 up, not {nbytes}"
+        )
     lib.ra_cache_set_limit(nbytes)
 
 

@@ -17,9 +17,9 @@ from refarray._memory.native import import_capsule
 def from_capsule(capsule: Any, /) -> Any:
     """Return an array over the memory of a DLPack capsule, which this consumes.
 
-    TypeError for what is no capsule, ValueError for one that was consumed or has another
-    name, BufferError for data that refarray cannot hold. Memory of a legacy capsule is
-    writable, for such a capsule has no way to say that it is not.
+    TypeError for what is no capsule, ValueError for one that was consumed or has
+    another name, BufferError for data that refarray cannot hold. Memory of a legacy
+    capsule is writable, for such a capsule has no way to say that it is not.
 
     Source: DLPack 1.3, Python specification.
     """
@@ -29,8 +29,8 @@ def from_capsule(capsule: Any, /) -> Any:
 def to_capsule(x: Any, /, *, max_version: tuple[int, int] | None = None) -> Any:
     """Return a new DLPack capsule over the memory of `x`, to be consumed once.
 
-    Legacy unless `max_version` is (1, 0) or higher. BufferError for a read-only array in
-    a legacy capsule, which could not say so.
+    Legacy unless `max_version` is (1, 0) or higher. BufferError for a read-only array
+    in a legacy capsule, which could not say so.
 
     Source: array API 2025.12, array.__dlpack__.
     """

@@ -31,8 +31,8 @@ def from_dlpack(
 ) -> Any:
     """Return an array over the memory of `x`, an object with `__dlpack__`.
 
-    With `copy=None` the memory is shared where that is possible, with False it is shared
-    or CopyError, with True it is new. AttributeError for an object without the protocol,
+    With `copy=None` the memory is shared where possible, with False it is shared or
+    CopyError, with True it is new. AttributeError for an object without the protocol,
     BufferError for data that refarray cannot hold; what `x` raises arrives unchanged.
 
     Source: array API 2025.12, from_dlpack; DLPack 1.3.

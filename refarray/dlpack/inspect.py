@@ -18,7 +18,7 @@ from refarray.dlpack.structs import VERSION, Flags, TypeCode, managed_tensor
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its path, its offset in bytes from the struct, its C type, its value."""
+    """One field: path, offset in bytes from the struct, C type, value."""
 
     name: str
     offset: int
@@ -30,8 +30,8 @@ class Field:
 class Inspection:
     """What a capsule held at the moment of looking. `str()` gives a table.
 
-    `fields` is empty for a consumed capsule: its tensor belongs to the consumer, who may
-    have freed it already.
+    `fields` is empty for a consumed capsule: its tensor belongs to the consumer, who
+    may have freed it already.
     """
 
     name: str
@@ -74,9 +74,7 @@ def inspect(x: Any, /) -> Inspection:
     )
 
 
-def _fields(
-    value: Any, struct: Any, path: str, base: int, managed: Any
-) -> list[Field]:
+def _fields(value: Any, struct: Any, path: str, base: int, managed: Any) -> list[Field]:
     out = []
     for name, field in struct.fields:
         member = getattr(value, name)
@@ -108,4 +106,8 @@ def _describe(name: str, value: Any, ctype: Any, ndim: int) -> str:
 
 
 def _named(value: int, names: type[DeviceType] | type[TypeCode]) -> str:
-    return f"{value} ({names(value).name})" if value in set(names) else f"{value} (unknown)"
+    return (
+        f"{value} ({names(value).name})"
+        if value in set(names)
+        else f"{value} (unknown)"
+    )

@@ -1,0 +1,158 @@
+"""Memory goes back exactly once, in whichever order things end."""
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray.dlpack import from_capsule
+from refarray.memory import statistics
+
+
+def resident():
+    """Resident memory of this process in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Balance:
+    """Assert, on leaving, that memory and tensors are where they were."""
+
+    def __enter__(self):
+        gc.collect()
+        self.before = statistics()
+
+    def __exit__(self, *error):
+        if error[0] is None:
+            gc.collect()
+            after = statistics()
+            for name in ("live_bytes", "live_buffers"):
+                assert getattr(after, name) == getattr(self.before, name), name
+            for made, deleted in (
+                ("exported", "exports_deleted"),
+                ("imported", "imports_deleted"),
+            ):
+                held = getattr(self.before, made) - getattr(self.before, deleted)
+                assert getattr(after, made) - getattr(after, deleted) == held, made
+
+
+def test_the_producer_goes_first():
+    with Balance():
+        a = np.arange(1000.0)
+        x = xp.from_dlpack(a)
+        y = x + 1.0
+        b = np.from_dlpack(y)
+        del a, y
+        junk = [np.full(1000, 7.0) for _ in range(50)]
+        assert float(x[999]) == 999.0
+        assert b[999] == 1000.0
+        del x, b, junk
+
+
+def test_the_consumer_goes_first():
+    with Balance():
+        a = np.arange(10.0)
+        x = xp.from_dlpack(a)
+        b = np.from_dlpack(x)
+        del b
+        assert float(x[9]) == 9.0
+        del x
+        assert a[9] == 9.0
+
+
+def test_a_capsule_that_nobody_consumes():
+    with Balance():
+        x = xp.from_dlpack(np.arange(10.0)) + 1.0
+        for version in (None, (1, 0)):
+            capsule = x.__dlpack__(max_version=version)
+            del capsule
+        del x
+
+
+def test_an_exception_while_a_capsule_goes_is_kept():
+    x = xp.from_dlpack(np.arange(10.0)) + 1.0
+    with Balance():
+        for version in (None, (1, 0)):
+            with pytest.raises(KeyError, match="kept"):
+                exec(
+                    "c = x.__dlpack__(max_version=v)\nraise KeyError('kept')",
+                    {"x": x, "v": version},
+                )
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_a_capsule_is_consumed_once(version):
+    with Balance():
+        x = xp.from_dlpack(np.arange(10.0)) + 1.0
+        capsule = x.__dlpack__(max_version=version)
+        y = from_capsule(capsule)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="has been consumed"):
+                from_capsule(capsule)
+        del capsule
+        assert float(y[0]) == 1.0
+        del x, y
+
+
+def test_a_refused_capsule_gives_its_memory_back():
+    with Balance():
+        # NumPy's longdouble has no DLPack type here; its datetime has none at all.
+        with pytest.raises(BufferError):
+            xp.from_dlpack(np.zeros(3, "M8[s]"))
+        with pytest.raises(BufferError):
+            xp.from_dlpack(np.zeros(3, np.longdouble))
+
+
+def test_a_hundred_thousand_round_trips_lose_nothing():
+    a = np.arange(100.0)
+
+    def round_trips(n):
+        for _ in range(n):
+            b = np.from_dlpack(xp.from_dlpack(a) + 1.0)
+        assert b[99] == 100.0
+        del b
+
+    round_trips(1000)
+    with Balance():
+        before = resident()
+        round_trips(100_000)
+        assert resident() - before < 2**20
+
+
+EXITS = {
+    "live exports": "b = np.from_dlpack(x)",
+    "live imports": "y = xp.from_dlpack(a)",
+    "an unconsumed capsule": "c = x.__dlpack__(max_version=(1, 0))",
+    "a legacy capsule": "c = x.__dlpack__()",
+    "a cycle": "class O: pass\no = O(); o.o = o; o.x = x; o.b = np.from_dlpack(x)",
+    "modules cleared late": "import builtins; builtins.keep = [x, np.from_dlpack(x)]",
+    "a lent buffer": "m = memoryview(x); builtins = __builtins__; builtins.m = m",
+    "a thread": (
+        "import threading, time\n"
+        "def f():\n"
+        "  while True: np.from_dlpack(xp.from_dlpack(a) + 1.0)\n"
+        "threading.Thread(target=f, daemon=True).start(); time.sleep(0.2)"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", EXITS)
+def test_the_interpreter_ends_with(what):
+    code = f"""
+import numpy as np, refarray as xp
+a = np.arange(10.0)
+x = xp.from_dlpack(a) + 1.0
+{EXITS[what]}
+"""
+    result = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stderr) == (0, "")

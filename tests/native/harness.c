@@ -1,0 +1,84 @@
+/* memory.c and tensor.c without Python: threads that allocate, share, export, import and
+ * free, and a count at the end. Exit status 0 when everything came back. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor.h"
+
+#define THREADS 8
+#define ROUNDS 20000
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "failed: %s\n", what);
+    exit(1);
+}
+
+/* One exchange: a buffer, its export, the import of that, dropped in either order. */
+static void exchange(size_t nbytes, int versioned, int consumer_first)
+{
+    ra_buffer *buffer = ra_buffer_new(nbytes, 1);
+    if (!buffer || (uintptr_t)buffer->address % RA_ALIGNMENT)
+        fail("allocation");
+    if (buffer->address[0] || buffer->address[nbytes - 1])
+        fail("zeroed memory");
+    memset(buffer->address, 7, nbytes);
+
+    int64_t shape[1] = {(int64_t)nbytes}, strides[1] = {1}, checked[RA_MAX_NDIM];
+    DLTensor tensor = {buffer->address, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, shape, strides, 0};
+    void *managed = ra_export(buffer, &tensor, versioned, 0);
+    const DLTensor *seen = versioned ? &((DLManagedTensorVersioned *)managed)->dl_tensor
+                                     : &((DLManagedTensor *)managed)->dl_tensor;
+    ra_extent extent;
+    char *first;
+    if (ra_check_tensor(seen, 1, checked, &extent, &first) || first != buffer->address)
+        fail("checking our own tensor");
+    ra_buffer *imported = ra_import(managed, versioned, &extent, first);
+    if (consumer_first) {
+        ra_buffer_let_go(imported);
+        ra_buffer_let_go(buffer);
+    } else {
+        ra_buffer_let_go(buffer);
+        if (imported->address[nbytes / 2] != 7)
+            fail("memory that the export keeps alive");
+        ra_buffer_let_go(imported);
+    }
+}
+
+static void *work(void *argument)
+{
+    unsigned seed = (unsigned)(uintptr_t)argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        size_t nbytes = 1 + (seed >> 8) % ((i % 500) ? 5000 : 3000000);
+        exchange(nbytes, (seed >> 4) & 1, (seed >> 5) & 1);
+        if (i % 1000 == 0)
+            ra_cache_set_limit((seed >> 3) % 5000000);
+        if (i % 3000 == 0)
+            ra_cache_empty();
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    ra_memory_init();
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ra_cache_empty();
+
+    ra_statistics s;
+    ra_memory_statistics(&s);
+    if (s.live_bytes || s.live_buffers || s.cached_bytes)
+        fail("memory is left");
+    if (s.exported != THREADS * ROUNDS || s.exports_deleted != s.exported ||
+        s.imported != s.exported || s.imports_deleted != s.imported)
+        fail("deleters do not balance");
+    printf("%lld exchanges on %d threads, nothing left\n", (long long)s.exported, THREADS);
+    return 0;
+}

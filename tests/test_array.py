@@ -1,0 +1,285 @@
+"""The Array: attributes, indexing, conversions, text, buffers, and what it refuses."""
+
+import copy
+import hashlib
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray._base import dtypes
+
+
+def array(values, dtype=None):
+    return xp.from_dlpack(np.array(values, dtype))
+
+
+def values(x):
+    return np.from_dlpack(x).tolist()
+
+
+def test_attributes():
+    x = array([[1, 2, 3], [4, 5, 6]])
+    assert x.shape == (2, 3)
+    assert type(x.shape) is tuple
+    assert (x.ndim, x.size, x.dtype) == (2, 6, xp.int64)
+    assert x.device == xp.Device("cpu")
+    with pytest.raises(AttributeError):
+        x.shape = (6,)
+
+
+def test_transposes_are_views():
+    x = array([[1, 2, 3], [4, 5, 6]])
+    assert values(x.T) == values(x.mT) == [[1, 4], [2, 5], [3, 6]]
+    x.T[2, 0] = 9
+    assert values(x) == [[1, 2, 9], [4, 5, 6]]
+    assert array(np.zeros((4, 2, 3))).mT.shape == (4, 3, 2)
+    for wrong in (np.zeros(3), np.zeros((2, 2, 2))):
+        with pytest.raises(ValueError, match="two-dimensional"):
+            _ = array(wrong).T
+    with pytest.raises(ValueError, match="at least two"):
+        _ = array([1, 2]).mT
+
+
+KEYS = [
+    0,
+    -1,
+    slice(1, None),
+    slice(None, None, -1),
+    (slice(None), 1),
+    (..., 0),
+    (None, 1, ..., None),
+    (1, 2),
+    (slice(5, 1, -2), slice(None, None, 3)),
+    (slice(2, 2),),
+    (),
+    (np.int64(1), np.uint8(2)),
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_basic_keys_give_views_of_the_selected_elements(key):
+    a = np.arange(20).reshape(4, 5)
+    x = xp.from_dlpack(a)
+    y = x[key]
+    assert values(y) == a[key].tolist()
+    assert y.shape == np.shape(a[key])
+    y[...] = -7
+    a[key]  # the oracle selects the same elements of the shared memory
+    assert np.all(a[key] == -7)
+    assert (a == -7).sum() == np.size(a[key])
+
+
+def test_masks_and_integer_arrays_give_copies():
+    a = np.arange(20).reshape(4, 5)
+    x = xp.from_dlpack(a)
+    mask = xp.from_dlpack(a % 3 == 0)
+    assert values(x[mask]) == a[a % 3 == 0].tolist()
+    rows, columns = array([0, -1, 2]), array([1, 1, 4])
+    assert values(x[rows, columns]) == a[[0, -1, 2], [1, 1, 4]].tolist()
+    assert values(x[rows, 3]) == a[[0, -1, 2], 3].tolist()
+    y = x[rows]
+    y[...] = 0
+    assert a[0, 1] == 1, "a copy"
+    x[mask] = -1
+    assert values(x) == np.where(np.arange(20).reshape(4, 5) % 3 == 0, -1, a).tolist()
+    x[rows, columns] = array([7, 8, 9])
+    assert a[2, 4] == 9
+
+
+@pytest.mark.parametrize(
+    ("key", "error"),
+    [
+        (4, IndexError),
+        (-5, IndexError),
+        ((0, 0, 0), IndexError),
+        ((..., ...), IndexError),
+        (1.0, IndexError),
+        ("a", IndexError),
+        (True, IndexError),
+        ([0, 1], TypeError),
+        (np.array([0, 1]), TypeError),
+    ],
+)
+def test_what_is_no_index(key, error):
+    x = array(np.zeros((4, 5)))
+    with pytest.raises(error):
+        x[key]
+    with pytest.raises(error):
+        x[key] = 1.0
+
+
+def test_an_index_array_out_of_range_or_of_floats_is_an_index_error():
+    x = array(np.zeros((4, 5)))
+    for key in (array([9]), array([0.5]), array([True, False])):
+        with pytest.raises(IndexError):
+            x[key]
+
+
+def test_assignment_promotes_values_and_nothing_else():
+    x = array([1.0, 2.0, 3.0], "float32")
+    x[0] = 7
+    x[1:] = array([8.0, 9.0], "float32")
+    assert values(x) == [7.0, 8.0, 9.0]
+    x[2] = np.float64(0.5)
+    assert values(x) == [7.0, 8.0, 0.5]
+    for wrong in (array(1.0, "float64"), array(1), array(True), 1j, True, "a", [1.0]):
+        with pytest.raises(TypeError):
+            x[0] = wrong
+    i = array([1, 2], "int16")
+    i[0] = array(3, "uint8")
+    assert values(i) == [3, 2]
+    for wrong in (1.5, array(1, "uint16")):
+        with pytest.raises(TypeError):
+            i[0] = wrong
+    with pytest.raises(OverflowError, match="int16"):
+        i[0] = 2**15
+    with pytest.raises(ValueError, match="do not broadcast"):
+        i[...] = array([1, 2, 3], "int16")
+    with pytest.raises(ValueError, match="do not broadcast"):
+        i[0] = array([1, 2], "int16")
+
+
+def test_assignment_reads_before_it_writes():
+    x = array(np.arange(10))
+    x[1:] = x[:-1]
+    assert values(x) == [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+    x[...] = x[::-1]
+    assert values(x) == [8, 7, 6, 5, 4, 3, 2, 1, 0, 0]
+
+
+def test_python_scalars_from_zero_dimensional_arrays():
+    assert bool(array(0.5)) is True
+    assert int(array(-3.7)) == -3
+    assert float(array(True)) == 1.0
+    assert complex(array(2)) == 2 + 0j
+    assert range(5)[array(2, "uint8")] == 2
+    assert type(float(array(1, "int8"))) is float
+    for convert in (bool, int, float, complex):
+        with pytest.raises(TypeError, match="without dimensions"):
+            convert(array([1]))
+    for convert in (int, float):
+        with pytest.raises(TypeError, match="imaginary"):
+            convert(array(1 + 0j))
+    for wrong in (array(1.0), array(True), array(1j)):
+        with pytest.raises(TypeError, match="only an array of integers"):
+            range(5)[wrong]
+    with pytest.raises(ValueError, match="NaN"):
+        int(array(np.nan))
+
+
+def test_text():
+    assert repr(array([1.0, 2.5])) == "Array([1. , 2.5], dtype=refarray.float64)"
+    assert repr(array(3)) == "Array(3, dtype=refarray.int64)"
+    assert repr(array([])) == "Array([], dtype=refarray.float64)"
+    empty = array(np.zeros((0, 3), "bool"))
+    assert repr(empty) == "Array([], shape=(0, 3), dtype=refarray.bool)"
+    assert str(array([[1], [2]])) == "[[1],\n [2]]"
+    large = repr(array(np.arange(10**6)))
+    assert "0, " in large
+    assert "..." in large
+    assert len(large) < 200
+    with np.printoptions(precision=1, threshold=2):
+        assert repr(array([1.25, 2.5, 3.125])) == (
+            "Array([1.25 , 2.5  , 3.125], dtype=refarray.float64)"
+        )
+
+
+def test_an_array_is_made_by_functions():
+    with pytest.raises(TypeError, match="creation function"):
+        xp.Array()
+    with pytest.raises(TypeError, match="creation function"):
+        xp.Array([1, 2])
+
+
+@pytest.mark.parametrize("name", [d.name for d in dtypes.STANDARD])
+def test_pickles_and_copies_are_new_memory_with_the_same_elements(name):
+    x = array(np.arange(6).reshape(2, 3).T, name)
+    pickles = [pickle.loads(pickle.dumps(x, p)) for p in (2, pickle.HIGHEST_PROTOCOL)]
+    for y in (*pickles, copy.copy(x), copy.deepcopy(x)):
+        assert (y.shape, y.dtype, y.device) == (x.shape, x.dtype, x.device)
+        assert values(y) == values(x)
+        y[0, 0] = True if name == "bool" else 7
+        assert values(x)[0][0] == 0
+
+
+def test_weak_references_and_no_hash():
+    x = array([1])
+    reference = weakref.ref(x)
+    assert reference() is x
+    del x
+    assert reference() is None
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(array([1]))
+
+
+class TestBufferProtocol:
+    """Memory for `memoryview`, `bytes` and `numpy.asarray`."""
+
+    @pytest.mark.parametrize("name", [d.name for d in dtypes.STANDARD] + ["float16"])
+    def test_numpy_reads_the_same_memory_with_the_same_dtype(self, name):
+        x = xp.from_dlpack(np.arange(12).reshape(3, 4).astype(name))[::-1, 1::2]
+        a = np.asarray(x)
+        assert a.dtype == np.dtype(name)
+        assert a.dtype.char == np.dtype(name).char
+        assert np.shares_memory(a, np.from_dlpack(x))
+        assert a.tolist() == values(x)
+
+    def test_a_memoryview_has_shape_strides_and_format(self):
+        view = memoryview(xp.from_dlpack(np.arange(12, dtype="int32").reshape(3, 4)).T)
+        assert (view.shape, view.strides, view.format) == ((4, 3), (4, 16), "i")
+        assert (view.itemsize, view.nbytes, view.readonly) == (4, 48, False)
+        assert view.f_contiguous
+        assert not view.c_contiguous
+        assert view.tolist() == np.arange(12).reshape(3, 4).T.tolist()
+
+    def test_a_consumer_without_strides_gets_compact_arrays_only(self):
+        x = xp.from_dlpack(np.arange(6, dtype="uint8").reshape(2, 3))
+        assert bytes(x) == b"".join(bytes(row) for row in x) == bytes(range(6))
+        target = bytearray(6)
+        memoryview(target).cast("B")[:] = memoryview(x).cast("B")
+        assert bytes(target) == bytes(range(6))
+        with pytest.raises(BufferError, match="strided"):
+            hashlib.sha256(x.T)
+
+    def test_a_view_outlives_its_array(self):
+        x = array([1.0, 2.0]) + 1.0
+        view = memoryview(x)
+        del x
+        assert view.tolist() == [2.0, 3.0]
+
+    def test_empty_and_zero_dimensional(self):
+        assert memoryview(array(np.zeros((0, 3)))).shape == (0, 3)
+        assert memoryview(array(5)).tolist() == 5
+        assert np.asarray(array(np.zeros((0, 3)))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("other", [np.float64(1.0), np.ones(2), [1.0, 2.0], (1.0, 2.0)])
+def test_operands_that_look_like_arrays_are_refused_with_the_fix(other):
+    x = array([1.0, 2.0])
+    operations = [lambda: x + other, lambda: x == other, lambda: x * other]
+    if not isinstance(other, (list, tuple)):
+        operations += [lambda: other + x]
+    for operation in operations:
+        with pytest.raises(TypeError, match=r"convert|asarray"):
+            operation()
+
+
+def test_foreign_operands_get_their_turn():
+    class Foreign:
+        def __radd__(self, other):
+            return "theirs"
+
+        def __eq__(self, other):
+            return "theirs"
+
+        __hash__ = None
+
+    x = array([1.0])
+    assert x + Foreign() == "theirs"
+    assert (x == Foreign()) == "theirs"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x + object()
+    assert (x == None) is False  # noqa: E711
