@@ -1,0 +1,20 @@
+"""Hold array libraries against the rules of DLPack, and against the standard.
+
+In reading order:
+
+    findings.py     what a check says: rules, problems, findings
+    forge.py        capsules with anything in them; reading capsules raw
+    producers.py    objects with `__dlpack__` over forged capsules
+    adapters.py     the small class that you write for a library
+    samples.py      the arrays that checks start from
+    rules_*.py      the checks, one function for each rule, 1 to 60:
+                    device, producer, stream, capsule, consumer, contents
+    isolation.py    risky checks in a child process; child.py is the other side
+    rules.py        the list of all rules, and `check`
+    doubles.py      a correct library as a test double
+    violators.py    the same library with exactly one fault, once for each rule
+    standard/       the value suite of the array API standard
+
+Nothing here imports more of refarray than its public protocol, so everything runs on
+any library.
+"""
