@@ -1,0 +1,85 @@
+"""Arguments: the checks that functions other than the elementwise ones share.
+
+Next: `indexing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from refarray._base.devices import Device
+from refarray._base.dtypes import DType
+from refarray._base.promotion import promote
+from refarray._compute.engine import view
+from refarray._compute.pipeline import (
+    ANY,
+    Category,
+    category_error,
+    check_array,
+    device_error,
+    is_scalar,
+    plain_scalar,
+)
+from refarray._memory.native import ArrayBase
+
+
+def check(name: str, x: object, category: Category = ANY) -> None:
+    """Raise TypeError unless `x` is an array of a dtype that the function takes.
+
+    Any dtype of the standard by default: a held one is refused.
+    """
+    check_array(name, x)
+    assert isinstance(x, ArrayBase)
+    if x.dtype not in category.dtypes:
+        raise category_error(name, category, x.dtype)
+
+
+def common(name: str, arrays: Sequence[ArrayBase]) -> tuple[DType, Device]:
+    """Return the dtype in which arrays meet, and the device that they share.
+
+    TypeError where their dtypes have no common one, ValueError for two devices.
+    """
+    first = arrays[0]
+    for x in arrays:
+        if x.device is not first.device:
+            raise device_error(name, first.device, x.device)
+    return reduce(promote, (x.dtype for x in arrays)), first.device
+
+
+def number(name: str, what: str, value: Any) -> bool | int | float | complex:
+    """Return the argument `what` as a Python scalar of an exact type.
+
+    NumPy scalars and arrays without dimensions are read, since clients pass them.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, ArrayBase) and value.ndim == 0:
+        check(name, value)
+        value = view(value).item()
+    if not is_scalar(value):
+        raise TypeError(
+            f"{name} takes a Python scalar as {what}, not {type(value).__name__} "
+            f"(array API 2025.12, {name})"
+        )
+    return plain_scalar(value)
+
+
+def integer(name: str, what: str, value: object) -> int:
+    """Return the argument `what` as an int; TypeError for bool and what is no integer.
+
+    Whatever has `__index__` counts as an integer.
+    """
+    if not isinstance(value, bool):
+        try:
+            return index(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise TypeError(
+        f"{name} takes an integer as {what}, not {type(value).__name__} "
+        f"(array API 2025.12, {name})"
+    )

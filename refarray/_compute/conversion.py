@@ -1,0 +1,313 @@
+"""Conversion: what `asarray` makes of scalars, sequences, buffers and arrays.
+
+The dtype of Python values follows from their types alone, never from their size: an
+integer that int64 cannot hold is an error, not a uint64 or a float.
+
+Next: `array.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.devices import CPU, Device, as_device
+from refarray._base.dtypes import DType, as_dtype
+from refarray._base.layout import MAX_NDIM
+from refarray._base.promotion import PROMOTION, check_int_range, held_error
+from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._compute.text import widen_bfloat16
+from refarray._memory import host
+from refarray._memory.host import REFARRAY_DTYPES
+from refarray._memory.native import ArrayBase, allocate, wrap
+from refarray.dlpack.consumer import from_dlpack
+
+_SCALARS = {
+    bool: dtypes.bool,
+    int: dtypes.DEFAULT_INT,
+    float: dtypes.DEFAULT_REAL,
+    complex: dtypes.DEFAULT_COMPLEX,
+}
+
+
+def as_array(
+    obj: Any, dtype: DType | None, device: Device | None, copy: bool | None
+) -> Any:
+    """Return the array that `asarray(obj)` means; see there.
+
+    Source: array API 2025.12, creation functions, asarray.
+    """
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    if dtype is not None:
+        dtype = as_dtype(dtype, held=True)
+    if isinstance(obj, ArrayBase):
+        return _from_array(obj, dtype, device, copy)
+    if not isinstance(obj, (list, tuple, bool, int, float, complex, np.generic)):
+        lent = _lend(obj)
+        if lent is not None:
+            return _from_buffer(obj, lent, dtype, device, copy)
+        if hasattr(obj, "__dlpack__"):
+            x = from_dlpack(obj, device=device, copy=copy)
+            return _from_array(x, dtype, None, False if copy is False else None)
+    if copy is False:
+        raise ValueError(
+            f"copy=False, but the values of a {type(obj).__name__} must be copied into "
+            "an array (array API 2025.12, asarray)"
+        )
+    target = as_device(device)
+    x = _from_values(obj, dtype)
+    return x if target is CPU else x.to_device(target)
+
+
+# Arrays ------------------------------------------------------------------------------
+
+
+def _from_array(
+    x: Any, dtype: DType | None, device: Device | None, copy: bool | None
+) -> Any:
+    target = x.device if device is None else as_device(device)
+    new_dtype = dtype is not None and dtype is not x.dtype
+    if copy is False and (new_dtype or target is not x.device):
+        raise ValueError(
+            f"copy=False, but {x.dtype} on {x.device!r} must be copied to become "
+            f"{dtype or x.dtype} on {target!r} (array API 2025.12, asarray)"
+        )
+    if new_dtype:
+        assert dtype is not None
+        x = convert("asarray", x, dtype)
+    elif copy and target is x.device:
+        x = host.copy(x)
+    return x if target is x.device else x.to_device(target)
+
+
+def convert(name: str, x: ArrayBase, dtype: DType) -> Any:
+    """Return the values of `x` as `dtype`, in new memory, for the function `name`.
+
+    Integers wrap around, real numbers are cut toward zero. TypeError for complex to
+    real, and for a held dtype, which converts to float32 only.
+
+    Source: array API 2025.12, data type functions, astype.
+    """
+    if x.dtype.kind == "complex floating" and dtype.kind not in _FROM_COMPLEX:
+        raise TypeError(
+            f"{name} does not convert {x.dtype} to {dtype}: that would drop the "
+            "imaginary part; take real() or abs() first (array API 2025.12, astype)"
+        )
+    if "held" in (x.dtype.kind, dtype.kind) and dtype is not x.dtype:
+        if dtype is not dtypes.float32:
+            raise held_error(x.dtype if x.dtype.kind == "held" else dtype)
+        if x.dtype is dtypes.bfloat16:
+            return adopt(widen_bfloat16(kernel_view(x)), dtype, x.device)
+    out = allocate(x.shape, dtype, x.device, False)
+    k = kernels(x.device)
+    call(k.copyto, kernel_view(out), kernel_view(x), casting="unsafe")
+    return out
+
+
+_FROM_COMPLEX = ("complex floating", "bool")
+
+
+# Memory lent through the buffer protocol ---------------------------------------------
+
+
+def _lend(obj: Any) -> memoryview | None:
+    try:
+        return memoryview(obj)
+    except TypeError:
+        return None
+    except (BufferError, ValueError) as error:
+        # The protocol is there, but not for these elements or this place.
+        if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray):
+            return None
+        raise TypeError(
+            f"asarray cannot read this {type(obj).__name__}: {error}"
+        ) from error
+
+
+def _from_buffer(
+    obj: Any,
+    lent: memoryview,
+    dtype: DType | None,
+    device: Device | None,
+    copy: bool | None,
+) -> Any:
+    own = _buffer_dtype(obj, lent)
+    if copy is True:
+        x = host.host_array(np.asarray(lent), own)
+        return _from_array(x, dtype, device, None)
+    try:
+        x = wrap(obj, own)
+        # A component of a complex number is what must be aligned.
+        align = own.itemsize // 2 if own.kind == "complex floating" else own.itemsize
+        if (x._buffer.address + x._byte_offset) % align:
+            raise BufferError(f"its memory is not aligned to {align} bytes")
+    except BufferError as error:
+        if copy is False:
+            raise ValueError(
+                f"copy=False, but this {type(obj).__name__} cannot be shared: {error} "
+                "(array API 2025.12, asarray)"
+            ) from error
+        x = host.host_array(np.asarray(lent), own)
+    return _from_array(x, dtype, device, copy)
+
+
+# The letters of the struct module, and Z for complex as in NumPy. A letter says the
+# kind and the item size the width: "l" has 4 or 8 bytes, depending on the prefix.
+_KINDS = {
+    "?": "bool",
+    **dict.fromkeys("bhilqn", "signed integer"),
+    **dict.fromkeys("BHILQN", "unsigned integer"),
+    **dict.fromkeys(("f", "d"), "real floating"),
+    **dict.fromkeys(("Zf", "Zd", "F", "D"), "complex floating"),
+}
+_DTYPES = {(dtype.kind, dtype.itemsize): dtype for dtype in dtypes.STANDARD}
+_NATIVE = "@=^" + ("<" if sys.byteorder == "little" else ">!")
+_FOREIGN = ">!" if sys.byteorder == "little" else "<"
+
+
+def _buffer_dtype(obj: Any, lent: memoryview) -> DType:
+    letters = lent.format.lstrip(_NATIVE)
+    if letters == "e":
+        return dtypes.float16
+    dtype = _DTYPES.get((_KINDS.get(letters, ""), lent.itemsize))
+    if dtype is None:
+        advice = ""
+        if letters[:1] in _FOREIGN:
+            advice = "; these bytes are in foreign order, swap them first"
+        raise TypeError(
+            "asarray takes buffers of booleans, integers, real or complex numbers, "
+            f"not {type(obj).__name__} with elements of format {lent.format!r}{advice}"
+        )
+    return dtype
+
+
+# Python values -----------------------------------------------------------------------
+
+
+def _from_values(obj: Any, dtype: DType | None) -> Any:
+    shape, leaves = _flatten(obj)
+    kinds = set(map(type, leaves))
+    if kinds <= _SCALARS.keys():
+        natural = _widest(_SCALARS[kind] for kind in kinds)
+    else:
+        leaves, natural = _typed_leaves(leaves)
+    target = natural if dtype is None else dtype
+    # Python's floats go into integers the way of arrays, through convert.
+    direct = target.kind != "held" and (
+        target.kind in ("bool", "real floating", "complex floating")
+        or natural.kind not in ("real floating", "complex floating")
+    )
+    if natural.kind == "complex floating" and target.kind not in _FROM_COMPLEX:
+        direct = False
+    out = allocate(shape, target if direct else natural, CPU, False)
+    elements = kernel_view(out).reshape(-1)
+    try:
+        call(elements.__setitem__, ..., leaves)
+    except OverflowError:
+        for leaf in leaves:
+            check_int_range(int(leaf), out.dtype)
+        raise
+    return out if direct else convert("asarray", out, target)
+
+
+def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Return the shape of nested sequences and their elements in row-major order."""
+    shape: list[int] = []
+    leaves = [obj]
+    ancestors = set()
+    while True:
+        kinds = set(map(type, leaves))
+        nested = {kind for kind in kinds if _is_sequence(kind)}
+        if not nested:
+            return tuple(shape), leaves
+        sizes = set(map(len, leaves)) if nested == kinds else set()
+        if len(sizes) != 1:
+            what = f"lengths {sorted(sizes)}" if sizes else "numbers beside sequences"
+            raise ValueError(
+                f"asarray takes nested sequences of one length at each depth, got "
+                f"{what} at depth {len(shape)} (array API 2025.12, asarray)"
+            )
+        if id(leaves[0]) in ancestors or len(shape) == MAX_NDIM:
+            raise ValueError(
+                f"asarray takes at most {MAX_NDIM} levels of nested sequences"
+            )
+        ancestors.add(id(leaves[0]))
+        shape += sizes
+        leaves = list(chain.from_iterable(leaves))
+
+
+def _is_sequence(kind: type) -> bool:
+    return issubclass(kind, (list, tuple)) or (
+        issubclass(kind, Sequence)
+        and not issubclass(kind, (str, bytes, bytearray, memoryview))
+    )
+
+
+def _typed_leaves(leaves: list[Any]) -> tuple[list[Any], DType]:
+    """Return plain Python scalars for elements of other types, and their dtype.
+
+    NumPy scalars and arrays without dimensions bring a dtype of their own.
+    """
+    values, found = [], set()
+    for leaf in leaves:
+        value, dtype = _leaf(leaf)
+        values.append(value)
+        found.add(dtype)
+    return values, _widest(found)
+
+
+def _leaf(leaf: Any) -> tuple[Any, DType]:
+    if isinstance(leaf, (np.generic, np.ndarray)) and leaf.ndim == 0:
+        dtype = REFARRAY_DTYPES.get(leaf.dtype)
+        if dtype is not None and dtype.kind != "held":
+            return leaf.item(), dtype
+    elif isinstance(leaf, ArrayBase) and leaf.ndim == 0:
+        if leaf.dtype.kind == "held":
+            raise held_error(leaf.dtype)
+        return kernel_view(leaf).item(), leaf.dtype
+    elif not isinstance(leaf, np.generic):
+        for kind, dtype in _SCALARS.items():
+            if isinstance(leaf, kind):
+                return kind(leaf), dtype
+    if hasattr(leaf, "ndim") and leaf.ndim:
+        raise TypeError(
+            "asarray takes no sequence of arrays with dimensions: join them with stack "
+            "(array API 2025.12, asarray)"
+        )
+    raise TypeError(
+        "asarray takes Python scalars, nested sequences of them, arrays, and objects "
+        f"with the buffer protocol or __dlpack__; got {type(leaf).__name__} "
+        "(array API 2025.12, asarray)"
+    )
+
+
+# Mixed kinds meet in the default dtype of the last of these that is among them.
+_DEFAULTS = {dtype.kind: dtype for dtype in _SCALARS.values()}
+_DEFAULTS["unsigned integer"] = dtypes.DEFAULT_INT
+_ORDER = tuple(
+    "complex floating|real floating|signed integer|unsigned integer|bool".split("|")
+)
+
+
+def _widest(found: Iterable[DType]) -> DType:
+    """Return the dtype in which elements of these dtypes meet."""
+    found = set(found)
+    if not found:
+        return dtypes.DEFAULT_REAL
+    common = reduce(_promoted, found)
+    if common is not None:
+        return common
+    kinds = {dtype.kind for dtype in found}
+    return next(_DEFAULTS[kind] for kind in _ORDER if kind in kinds)
+
+
+def _promoted(d1: Any, d2: Any) -> Any:
+    return PROMOTION.get((d1, d2))

@@ -1,0 +1,394 @@
+"""Creation functions. Source: array API 2025.12, creation functions.
+
+`dtype=None` means the default: float64, or int64 and complex128 where values say so.
+`device=None` means the CPU, or the device of the array given. TypeError for a dtype or
+device that is none, ValueError for a negative size, MemoryError with the size asked.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from refarray._base import dtypes
+from refarray._base.devices import Device, as_device
+from refarray._base.dtypes import DType, as_dtype
+from refarray._base.layout import check_shape
+from refarray._base.promotion import check_int_range
+from refarray._compute.arguments import check, integer, number
+from refarray._compute.array import Array
+from refarray._compute.conversion import as_array
+from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._compute.pipeline import scalar_value
+from refarray._memory.native import allocate, view
+from refarray.dlpack.consumer import from_dlpack
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    copy: bool | None = None,
+) -> Array:
+    """Array of a scalar, of nested sequences of scalars, or over the memory of `obj`.
+
+    Arrays and objects with the buffer protocol or `__dlpack__` share their memory where
+    dtype and device allow it, unless `copy=True`; with `copy=False`, ValueError where
+    they do not. Python values have the default dtype of their kind. OverflowError for
+    an integer outside the dtype, ValueError for ragged sequences, TypeError for complex
+    to real and for whatever is no number.
+    """
+    return as_array(obj, dtype, device, copy)  # type: ignore[no-any-return]
+
+
+# A shape and a value -----------------------------------------------------------------
+
+
+def empty(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Array whose elements are whatever the memory held."""
+    return _new(shape, dtype, device, zeroed=False)
+
+
+def zeros(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Array of zeros."""
+    return _new(shape, dtype, device, zeroed=True)
+
+
+def ones(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Array of ones."""
+    return _filled(_new(shape, dtype, device), 1)
+
+
+def full(
+    shape: int | tuple[int, ...],
+    fill_value: bool | int | float | complex,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Array of one value, in the default dtype of its kind.
+
+    TypeError for a float in an integer dtype or a complex number in a real one,
+    OverflowError for an integer outside the dtype.
+    """
+    value = number("full", "fill_value", fill_value)
+    if dtype is None:
+        dtype = _DEFAULT[type(value)]
+    return _filled(_new(shape, dtype, device), value)
+
+
+def empty_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Array of the shape of `x` whose elements are whatever the memory held."""
+    return _new_like("empty_like", x, dtype, device)
+
+
+def zeros_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Array of the shape of `x`, of zeros."""
+    return _new_like("zeros_like", x, dtype, device, zeroed=True)
+
+
+def ones_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | None = None
+) -> Array:
+    """Array of the shape of `x`, of ones."""
+    return _filled(_new_like("ones_like", x, dtype, device), 1)
+
+
+def full_like(
+    x: Array,
+    /,
+    fill_value: bool | int | float | complex,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Array of the shape of `x`, of one value; errors as in `full`."""
+    value = number("full_like", "fill_value", fill_value)
+    return _filled(_new_like("full_like", x, dtype, device), value)
+
+
+def _new(shape: object, dtype: object, device: object, zeroed: bool = False) -> Array:
+    return allocate(  # type: ignore[no-any-return]
+        check_shape(shape),
+        as_dtype(dtype, dtypes.DEFAULT_REAL),
+        as_device(device),
+        zeroed,
+    )
+
+
+def _new_like(
+    name: str, x: Array, dtype: object, device: object, zeroed: bool = False
+) -> Array:
+    check(name, x)
+    return _new(
+        x.shape,
+        x.dtype if dtype is None else dtype,
+        x.device if device is None else device,
+        zeroed,
+    )
+
+
+def _filled(out: Array, value: bool | int | float | complex) -> Array:
+    kind = type(value)
+    if (kind is complex and out.dtype not in _COMPLEX) or (
+        kind is float and out.dtype in dtypes.KINDS["integral"]
+    ):
+        raise TypeError(
+            f"{value!r} does not fill an array of {out.dtype}; convert it first "
+            "(array API 2025.12, full: the kind of fill_value is that of the dtype)"
+        )
+    call(kernel_view(out).fill, scalar_value(value, out.dtype))
+    return out
+
+
+_COMPLEX = dtypes.KINDS["complex floating"] | dtypes.KINDS["bool"]
+_DEFAULT: dict[type, DType] = {
+    bool: dtypes.bool,
+    int: dtypes.DEFAULT_INT,
+    float: dtypes.DEFAULT_REAL,
+    complex: dtypes.DEFAULT_COMPLEX,
+}
+
+
+# Ranges ------------------------------------------------------------------------------
+
+
+def arange(
+    start: int | float,
+    /,
+    stop: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Numbers from `start` in steps of `step`, `ceil((stop - start) / step)` of them.
+
+    int64 if all three are integers, otherwise float64. ValueError for a step of zero,
+    OverflowError for an element outside an integer dtype.
+    """
+    first, end = (0, start) if stop is None else (start, stop)
+    bounds = [number("arange", "a bound", v) for v in (first, end, step)]
+    if any(type(v) not in (int, float) for v in bounds):
+        raise TypeError(f"arange takes integers and floats, got {bounds}")
+    a, b, s = (v for v in bounds if not isinstance(v, complex))
+    integers = all(type(v) is int for v in bounds)
+    natural = dtypes.DEFAULT_INT if integers else dtypes.DEFAULT_REAL
+    target, place = as_dtype(dtype, natural), as_device(device)
+    if target is dtypes.bool:
+        raise TypeError("arange takes a numeric dtype, got bool")
+    n = _steps(a, b, s)
+    k = kernels(place)
+    if integers and target in dtypes.KINDS["integral"]:
+        for value in (a, a + (n - 1) * s) if n else ():
+            check_int_range(int(value), target)
+        values = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
+        return adopt(values, target, place)  # type: ignore[no-any-return]
+    values = k.arange(n, dtype=NUMPY_DTYPES[dtypes.float64])
+    call(k.multiply, values, float(s), out=values)
+    call(k.add, values, float(a), out=values)
+    values = call(values.astype, NUMPY_DTYPES[target], copy=False)
+    return adopt(values, target, place)  # type: ignore[no-any-return]
+
+
+def _steps(start: int | float, stop: int | float, step: int | float) -> int:
+    if step == 0:
+        raise ValueError("arange takes a step other than 0 (array API 2025.12, arange)")
+    if not all(map(math.isfinite, (start, stop, step))):
+        raise ValueError(
+            f"arange takes finite bounds and step, got {start}, {stop} and {step}"
+        )
+    if type(start) is type(stop) is type(step) is int:
+        return max(0, -((start - stop) // step))
+    return max(0, math.ceil((stop - start) / step))
+
+
+def linspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """`num` numbers from `start` to `stop`, evenly spaced; `endpoint` includes `stop`.
+
+    float64, or complex128 if either end is complex. TypeError for any other kind of
+    dtype, ValueError for a negative `num`.
+    """
+    a = number("linspace", "an end", start)
+    b = number("linspace", "an end", stop)
+    is_complex = complex in (type(a), type(b))
+    natural = dtypes.DEFAULT_COMPLEX if is_complex else dtypes.DEFAULT_REAL
+    target, place = as_dtype(dtype, natural), as_device(device)
+    if target not in dtypes.KINDS[natural.kind] | dtypes.KINDS["complex floating"]:
+        raise TypeError(
+            f"linspace from {a!r} to {b!r} makes {natural.kind} numbers, not {target} "
+            "(array API 2025.12, linspace: a floating-point dtype)"
+        )
+    n = integer("linspace", "num", num)
+    if n < 0:
+        raise ValueError(f"linspace takes num from 0 up, got {num}")
+    steps = n - 1 if endpoint else n
+    out: Array = allocate((n,), target, place, False)
+    values = kernel_view(out)
+    k = kernels(place)
+    if target in dtypes.KINDS["complex floating"]:
+        a, b = complex(a), complex(b)
+        call(values.real.__setitem__, ..., _line(k, a.real, b.real, n, steps))
+        call(values.imag.__setitem__, ..., _line(k, a.imag, b.imag, n, steps))
+    else:
+        assert not isinstance(a, complex) and not isinstance(b, complex)
+        call(values.__setitem__, ..., _line(k, float(a), float(b), n, steps))
+    return out
+
+
+def _line(k: Any, start: float, stop: float, n: int, steps: int) -> Any:
+    """Return n of the numbers from start to stop in `steps` steps, both ends exact."""
+    values = k.arange(n, dtype=NUMPY_DTYPES[dtypes.float64])
+    if not steps:
+        return values + start
+    if math.isinf(stop - start):
+        # The difference of two finite ends may exceed the largest number.
+        values /= steps
+        values = call(lambda t: (1 - t) * start + t * stop, values)
+    else:
+        values = call(lambda i: i * ((stop - start) / steps) + start, values)
+    values[:1] = start
+    values[steps:] = stop
+    return values
+
+
+# Matrices ----------------------------------------------------------------------------
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DType | None = None,
+    device: Device | None = None,
+) -> Array:
+    """Matrix with ones on diagonal `k` (above the main one if positive), else zeros."""
+    rows, cols = check_shape((n_rows, n_rows if n_cols is None else n_cols))
+    k = integer("eye", "k", k)
+    out = _new((rows, cols), dtype, device, zeroed=True)
+    ones = min(rows, cols - k) if k >= 0 else min(rows + k, cols)
+    if ones > 0:
+        first = k if k >= 0 else -k * cols
+        _filled(view(out, first, (ones,), (cols + 1,), False), 1)
+    return out
+
+
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """Coordinates of the points of a grid, one array for each of the vectors given.
+
+    The first two axes are exchanged for "xy". ValueError for any other `indexing` and
+    for arrays that are no vectors, TypeError for different dtypes.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}")
+    for x in arrays:
+        check("meshgrid", x)
+        if x.ndim != 1:
+            raise ValueError(
+                f"meshgrid takes one-dimensional arrays, got shape {x.shape} "
+                "(array API 2025.12, meshgrid)"
+            )
+        if x.dtype is not arrays[0].dtype:
+            raise TypeError(
+                f"meshgrid takes arrays of one dtype, got {arrays[0].dtype} and "
+                f"{x.dtype} (array API 2025.12, meshgrid)"
+            )
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[:2] = [1, 0]
+    shape = tuple(arrays[i].size for i in order)
+    grids = []
+    for position, x in enumerate(arrays):
+        ones = [1] * len(arrays)
+        ones[order.index(position)] = x.size
+        out: Array = allocate(shape, x.dtype, x.device, False)
+        kernel_view(out)[...] = kernel_view(x).reshape(ones)
+        grids.append(out)
+    return tuple(grids)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices (the last two axes) with zeros above diagonal `k`.
+
+    ValueError for fewer than two dimensions.
+    """
+    return _triangle("tril", x, k, lower=True)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Matrices (the last two axes) with zeros below diagonal `k`.
+
+    ValueError for fewer than two dimensions.
+    """
+    return _triangle("triu", x, k, lower=False)
+
+
+def _triangle(name: str, x: Array, diagonal: int, lower: bool) -> Array:
+    check(name, x)
+    if x.ndim < 2:
+        raise ValueError(
+            f"{name} takes matrices, got an array of shape {x.shape} "
+            f"(array API 2025.12, {name}: shape (..., M, N))"
+        )
+    k = kernels(x.device)
+    rows, cols = x.shape[-2:]
+    # Beyond the corners nothing changes, and the kernel takes int64.
+    offset = min(max(integer(name, "k", diagonal), -rows - 1), cols + 1)
+    kept = k.tri(rows, cols, offset if lower else offset - 1, dtype=bool)
+    if not lower:
+        k.logical_not(kept, out=kept)
+    out: Array = allocate(x.shape, x.dtype, x.device, True)
+    k.copyto(kernel_view(out), kernel_view(x), where=kept)
+    return out
