@@ -95,12 +95,36 @@ static int wants_versioned(PyObject *max_version)
     return part[0] >= 1;
 }
 
+enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, N_KEYWORDS };
+static const char *const keyword_names[] = {"stream", "max_version", "dl_device", "copy"};
+static PyObject *keywords_known[N_KEYWORDS];     /* interned, as nearly all callers' are */
+
+int ra_capsule_install(void)
+{
+    for (int k = 0; k < N_KEYWORDS; k++)
+        if (!keywords_known[k] &&
+            !(keywords_known[k] = PyUnicode_InternFromString(keyword_names[k])))
+            return -1;
+    return 0;
+}
+
+/* Which keyword a name is, or N_KEYWORDS. */
+static int find_keyword(PyObject *name)
+{
+    int k = 0;
+    while (k < N_KEYWORDS && name != keywords_known[k])
+        k++;
+    if (k == N_KEYWORDS)        /* the same text in another object? */
+        for (k = 0; k < N_KEYWORDS; k++)
+            if (PyUnicode_CompareWithASCIIString(name, keyword_names[k]) == 0)
+                break;
+    return k;
+}
+
 PyObject *ra_array_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t n,
                           PyObject *keywords)
 {
-    static const char *const known[] = {"stream", "max_version", "dl_device", "copy"};
-    enum { STREAM, MAX_VERSION, DL_DEVICE, COPY };
-    PyObject *given[4] = {Py_None, Py_None, Py_None, Py_None};
+    PyObject *given[N_KEYWORDS] = {Py_None, Py_None, Py_None, Py_None};
     if (n) {
         PyErr_Format(PyExc_TypeError,
                      "__dlpack__ takes keyword arguments only (stream, max_version, "
@@ -111,10 +135,8 @@ PyObject *ra_array_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t n,
     Py_ssize_t count = keywords ? PyTuple_Size(keywords) : 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *name = PyTuple_GetItem(keywords, i);
-        int k = 0;
-        while (k < 4 && PyUnicode_CompareWithASCIIString(name, known[k]) != 0)
-            k++;
-        if (k == 4) {
+        int k = find_keyword(name);
+        if (k == N_KEYWORDS) {
             PyErr_Format(PyExc_TypeError,
                          "__dlpack__ got an unexpected keyword argument '%U'; it takes stream, "
                          "max_version, dl_device and copy",

@@ -41,7 +41,7 @@ int ra_install(const char *module_name)
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *module = PyImport_AddModule(module_name);
     int failed = !module || PyModule_AddFunctions(module, functions) < 0 ||
-                 ra_objects_install(module) < 0;
+                 ra_objects_install(module) < 0 || ra_capsule_install() < 0;
     if (failed)
         PyErr_Print();
     else

@@ -280,6 +280,12 @@ static PyObject *array_strides(PyObject *object, void *closure)
     return out;
 }
 
+static PyObject *array_is_compact(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(is_compact((ArrayObject *)self, 0));
+}
+
 static PyObject *array_byte_offset(PyObject *object, void *closure)
 {
     (void)closure;
@@ -312,6 +318,7 @@ static PyGetSetDef array_getset[] = {
     {"ndim", array_ndim, NULL, "Number of axes. Source: array API, array.ndim.", NULL},
     {"size", array_size, NULL, "Number of elements. Source: array API, array.size.", NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},
+    {"_is_compact", array_is_compact, NULL, "Whether it is row-major without gaps.", NULL},
     {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
     {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
     {0},

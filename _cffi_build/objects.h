@@ -78,6 +78,7 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        int read_only);
 
 int ra_objects_install(PyObject *module);
+int ra_capsule_install(void);
 
 /* Functions for Python; their docstrings stand in native.c. */
 #define RA_FUNCTION(name) PyObject *name(PyObject *, PyObject *const *, Py_ssize_t)

@@ -32,9 +32,10 @@ def numpy_view(x: ArrayBase) -> np.ndarray[Any, Any]:
     view = x._view
     if view is None:
         dtype = NUMPY_DTYPES[x.dtype]
-        itemsize = dtype.itemsize
-        byte_strides = [stride * itemsize for stride in x._strides]
         memory: Any = x._buffer  # NumPy's stubs know no buffers but Python's own
+        byte_strides = None
+        if not x._is_compact:
+            byte_strides = [stride * dtype.itemsize for stride in x._strides]
         view = np.ndarray(x.shape, dtype, memory, x._byte_offset, byte_strides)
         if x._read_only:
             view.flags.writeable = False

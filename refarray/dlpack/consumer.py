@@ -37,21 +37,28 @@ def from_dlpack(
 
     Source: array API 2025.12, from_dlpack; DLPack 1.3.
     """
+    try:
+        announce, export = x.__dlpack_device__, x.__dlpack__
+    except AttributeError as error:
+        raise _no_protocol(x) from error
+    announced = announce()
     if device is None and copy is None:
-        # The frequent case. The capsule goes straight into C: a name for it here would
-        # keep it, and the memory behind it, alive in the traceback of a refusal.
-        announced = _announced_device(x)
-        return import_capsule(_ask(x, {"max_version": VERSION}), announced)
+        # As in _exchange, but keywords from a dict would cost half as much again.
+        try:
+            return import_capsule(export(max_version=VERSION), announced)
+        except TypeError as error:
+            if not _is_unknown_keyword(error):
+                raise
+        return import_capsule(export(), announced)
 
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     question: dict[str, object] = {"max_version": VERSION}
-    wanted = _announced_device(x)
     if device is not None:
-        wanted = question["dl_device"] = as_device(device).dlpack
+        announced = question["dl_device"] = as_device(device).dlpack
     if copy is not None:
         question["copy"] = copy
-    out = import_capsule(_ask(x, question), wanted)
+    out = _exchange(export, question, announced)
 
     copied = bool(out._buffer.flags & Flags.IS_COPIED)
     if copy is False and copied:
@@ -65,19 +72,15 @@ def from_dlpack(
     return out
 
 
-def _announced_device(x: Any) -> object:
-    try:
-        announce = x.__dlpack_device__
-        x.__dlpack__  # noqa: B018 (both must exist before either is called)
-    except AttributeError as error:
-        hint = ""
-        if type(x).__name__ == "PyCapsule":
-            hint = "; for a bare capsule use refarray.dlpack.from_capsule"
-        raise AttributeError(
-            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, and "
-            f"{type(x).__name__} lacks them{hint} (array API, from_dlpack)"
-        ) from error
-    return announce()
+def _no_protocol(x: object) -> AttributeError:
+    name = type(x).__name__
+    hint = ""
+    if name == "PyCapsule":
+        hint = "; for a bare capsule use refarray.dlpack.from_capsule"
+    return AttributeError(
+        f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, and {name} "
+        f"lacks them{hint} (array API, from_dlpack)"
+    )
 
 
 # What Python, pybind11 and nanobind say of a keyword that a function does not take.
@@ -87,16 +90,22 @@ _UNKNOWN_KEYWORD = re.compile(
 )
 
 
-def _ask(x: Any, question: dict[str, object]) -> object:
-    """Return the capsule; ask an older producer again with the keywords of its time.
+def _is_unknown_keyword(error: TypeError) -> bool:
+    return _UNKNOWN_KEYWORD.search(str(error)) is not None
+
+
+def _exchange(export: Any, question: dict[str, object], announced: object) -> Any:
+    """Ask for a capsule and take it over; ask older producers with fewer keywords.
 
     The array API had only `stream` up to 2022.12. What was not asked is checked, or
     done, by `from_dlpack` itself.
     """
+    # The capsule goes straight into C: a name for it here would keep it, and the memory
+    # behind it, alive in the traceback of a refusal.
     try:
-        return x.__dlpack__(**question)
+        return import_capsule(export(**question), announced)
     except TypeError as error:
-        if not question or not _UNKNOWN_KEYWORD.search(str(error)):
+        if not question or not _is_unknown_keyword(error):
             raise
     fewer: dict[str, object] = {"max_version": VERSION} if len(question) > 1 else {}
-    return _ask(x, fewer)
+    return _exchange(export, fewer, announced)
