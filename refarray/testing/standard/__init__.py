@@ -21,6 +21,8 @@ from refarray.testing.standard.runner import Case, Check, Deviation, Report
 __all__ = ["MODULES", "Case", "Check", "Deviation", "Report", "all_checks", "run"]
 
 MODULES: tuple[str, ...] = (
+    "check_elementwise_accuracy",
+    "check_elementwise_exact",
     "check_special_cases",
     "check_special_reductions",
 )

@@ -57,12 +57,13 @@ def _progress(line: str) -> None:
 
 
 def table(deviations: Iterable[Deviation]) -> str:
-    """The deviations for a person: one block for each function and clause."""
-    groups: dict[tuple[str, str], list[Deviation]] = {}
-    for deviation in deviations:
-        groups.setdefault((deviation.function, deviation.clause), []).append(deviation)
+    """The deviations for a person: one block for each function, clause and kind."""
+    groups: dict[tuple[str, str, bool], list[Deviation]] = {}
+    for each in deviations:
+        key = (each.function, each.clause, each.wanted == "no error")
+        groups.setdefault(key, []).append(each)
     blocks = []
-    for (function, clause), found in groups.items():
+    for (function, clause, _), found in groups.items():
         dtypes = " ".join(dict.fromkeys(d.dtype for d in found if d.dtype))
         more = f"   ({len(found)} deviations)" if len(found) > 1 else ""
         first = found[0]
