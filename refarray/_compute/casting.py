@@ -1,0 +1,85 @@
+"""Casting: the elements of an array in another dtype.
+
+Values convert as C and IEEE 754 do it, with two exceptions. Complex numbers do not
+become real ones unasked. And a floating-point number beyond the range of an integer
+dtype becomes something definite, where C leaves it to the processor.
+
+Next: `pipeline.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
+from refarray._base.promotion import held_error
+from refarray._compute.engine import call, kernels, view
+from refarray._compute.text import widen_bfloat16
+from refarray._memory.native import allocate
+
+if TYPE_CHECKING:
+    # Defined above this file, which makes arrays through `allocate`.
+    from refarray._compute.array import Array
+
+
+REAL = KINDS["integral"] | KINDS["real floating"]
+
+
+def cast(x: Array, dtype: DType) -> Array:
+    """Return a new array with the elements of `x` in `dtype`.
+
+    TypeError from complex to real dtypes, from held dtypes to any but float32, and from
+    any other to a held one.
+    """
+    check_cast(x.dtype, dtype)
+    out: Array = allocate(x.shape, dtype, x.device, False)
+    source, target = view(x), view(out)
+    if x.dtype is not dtype:
+        if x.dtype is dtypes.bfloat16:
+            source = widen_bfloat16(source)
+        limits = IINFO.get(dtype)
+        if limits is not None and x.dtype in KINDS["real floating"]:
+            if source.size and not call(_within, source, limits):
+                call(_saturate, source, limits, target)
+                return out
+    call(kernels(x.device).copyto, target, source, casting="unsafe")
+    return out
+
+
+def check_cast(old: DType, new: DType) -> None:
+    """Raise TypeError unless elements of dtype `old` convert to `new`."""
+    if old is new:
+        return
+    if old.kind == "held" and new is not dtypes.float32:
+        raise held_error(old)
+    if new.kind == "held":
+        raise TypeError(
+            f"{old} does not convert to {new}: refarray holds data of that dtype from "
+            f"other libraries, but does not make it; convert to {dtypes.float32!r}"
+        )
+    if old in KINDS["complex floating"] and new in REAL:
+        raise TypeError(
+            f"{old} does not convert to {new}: which part is meant? Take real(), "
+            "imag() or abs() first (array API 2025.12, astype)"
+        )
+
+
+def _within(source: Any, limits: IInfo) -> bool:
+    """Tell whether all numbers, their fractions cut off, are within the limits."""
+    least = np.minimum.reduce(source, axis=None)
+    greatest = np.maximum.reduce(source, axis=None)
+    # NaN is least and greatest, and compares False. max + 1 is a power of two: unlike
+    # max it is exact in any floating-point dtype.
+    return bool(least >= limits.min and greatest < float(limits.max + 1))
+
+
+def _saturate(source: Any, limits: IInfo, target: Any) -> None:
+    """Convert NaN to 0, and what is out of range to the nearest limit."""
+    low, high = source < limits.min, source >= float(limits.max + 1)
+    usual = np.where(low | high | np.isnan(source), 0, source)
+    np.copyto(target, usual, casting="unsafe")
+    target[low] = limits.min
+    target[high] = limits.max

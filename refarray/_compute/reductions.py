@@ -1,0 +1,107 @@
+"""Reductions: many elements along some axes become one, and running sums and products.
+
+A reduction is a ufunc's own `reduce`, written into memory of ours; the functions that
+NumPy has for it (`np.sum` and the like) take longer to start than most sums.
+
+Next: `indexing.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from refarray._base import dtypes
+from refarray._base.dtypes import IINFO, DType, as_dtype
+from refarray._base.layout import normalize_axes, normalize_axis, size_of
+from refarray._base.promotion import can_cast
+from refarray._compute.arguments import check
+from refarray._compute.casting import cast
+from refarray._compute.engine import NUMPY_DTYPES, call, kernels, view
+from refarray._compute.pipeline import (
+    NUMERIC,
+    category_error,
+    component,
+)
+from refarray._memory.native import allocate
+
+if TYPE_CHECKING:
+    from refarray._compute.array import Array
+
+Axes = int | tuple[int, ...] | None
+
+
+def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:
+    """Reduce `x` along `axis` with a ufunc of the engine, to elements of `dtype`."""
+    axes = normalize_axes(axis, x.ndim)
+    if keepdims:
+        shape = tuple([1 if a in axes else n for a, n in enumerate(x.shape)])
+    else:
+        shape = tuple([n for a, n in enumerate(x.shape) if a not in axes])
+    out: Array = allocate(shape, dtype, x.device, False)
+    kernel = getattr(kernels(x.device), ufunc).reduce
+    call(kernel, view(x), axes, None, view(out), keepdims)
+    return out
+
+
+def count(x: Array, axis: Axes) -> int:
+    """Return how many elements a reduction along `axis` makes one of."""
+    return size_of(tuple(x.shape[a] for a in normalize_axes(axis, x.ndim)))
+
+
+def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType]:
+    """Return `x`, and the dtype for a sum or product of its elements.
+
+    Integers smaller than the default integer dtype are summed in that, or in the
+    unsigned dtype of its size. `x` is converted unless it promotes to the dtype.
+
+    Source: array API 2025.12, sum, `dtype`.
+    """
+    check(name, x, NUMERIC)
+    if dtype is not None:
+        result = as_dtype(dtype)
+        if result not in NUMERIC.dtypes:
+            raise category_error(name, NUMERIC, result)
+    elif x.dtype in IINFO and x.dtype.bits < dtypes.DEFAULT_INT.bits:
+        unsigned = x.dtype.kind == "unsigned integer"
+        result = dtypes.uint64 if unsigned else dtypes.DEFAULT_INT
+    else:
+        return x, x.dtype
+    return (x if can_cast(x.dtype, result) else cast(x, result)), result
+
+
+def accumulate(
+    name: str,
+    ufunc: str,
+    x: Array,
+    axis: int | None,
+    dtype: DType | None,
+    initial: int | None,
+) -> Array:
+    """Return running results of a ufunc along `axis`, after `initial` unless None."""
+    x, result = in_sum_dtype(name, x, dtype)
+    if x.ndim == 0 or (axis is None and x.ndim != 1):
+        raise ValueError(
+            f"{name} takes an array with one axis, or `axis` to say which; this array "
+            f"has {x.ndim} axes (array API 2025.12, {name})"
+        )
+    along = 0 if axis is None else normalize_axis(axis, x.ndim)
+    shape, first = list(x.shape), 0 if initial is None else 1
+    shape[along] += first
+    out: Array = allocate(tuple(shape), result, x.device, False)
+    target = view(out)
+    if initial is not None:
+        steps = target.swapaxes(0, along)
+        steps[0] = initial
+        target = steps[1:].swapaxes(0, along)
+    kernel = getattr(kernels(x.device), ufunc).accumulate
+    call(kernel, view(x), along, NUMPY_DTYPES[result], target)
+    return out
+
+
+def divide_in_place(x: Array, divisor: float) -> None:
+    """Divide the elements of a new array by a real number.
+
+    Complex ones part by part: in a complex quotient NaN spreads to both parts.
+    """
+    parts: Any = view(x).reshape(-1).view(NUMPY_DTYPES[component(x.dtype)])
+    call(kernels(x.device).divide, parts, divisor, out=parts)
