@@ -10,15 +10,16 @@ Next: `indexing.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from refarray._base import dtypes
 from refarray._base.devices import Device
-from refarray._base.dtypes import DType
+from refarray._base.dtypes import IINFO, DType
 from refarray._base.layout import broadcast_shapes
 from refarray._base.promotion import (
+    can_cast,
     check_int_range,
     held_error,
     promote,
@@ -27,6 +28,10 @@ from refarray._base.promotion import (
 from refarray._compute import repairs
 from refarray._compute.engine import NUMPY_DTYPES, Kernel, call, view
 from refarray._memory.native import ArrayBase, allocate
+
+if TYPE_CHECKING:
+    # Defined above the pipeline, which makes arrays through `allocate`.
+    from refarray._compute.array import Array
 
 ResultRule = Callable[[DType], DType]
 
@@ -135,12 +140,11 @@ def device_error(name: str, first: Device, second: Device) -> ValueError:
     """Return the error for operands on different devices."""
     return ValueError(
         f"{name} takes arrays on one device, got {first!r} and {second!r}; copy one of "
-        "them with to_device (array API 2025.12, device support: nothing is transferred "
-        "unasked)"
+        "them with to_device (array API 2025.12, device support: no implicit transfer)"
     )
 
 
-_SCALARS = (bool, int, float, complex)
+_SCALARS: tuple[type, ...] = (bool, int, float, complex)
 
 
 def is_scalar(x: object) -> bool:
@@ -154,14 +158,15 @@ def plain_scalar(x: Any) -> bool | int | float | complex:
     """Return a Python scalar, perhaps of a subclass such as IntEnum, as exactly one."""
     for kind in _SCALARS:
         if isinstance(x, kind):
-            return kind(x)
+            plain: bool | int | float | complex = kind(x)
+            return plain
     raise AssertionError(x)
 
 
 # Elementwise -------------------------------------------------------------------------
 
 
-def unary(name: str, category: Category, x: Any, result: ResultRule = same) -> Any:
+def unary(name: str, category: Category, x: Array, result: ResultRule = same) -> Array:
     """Apply an elementwise function of one array."""
     if not isinstance(x, ArrayBase):
         raise operand_error(name, x)
@@ -169,14 +174,18 @@ def unary(name: str, category: Category, x: Any, result: ResultRule = same) -> A
     plan = _plans.get((name, dtype, None))
     if plan is None:
         plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
-    out = allocate(x.shape, plan.result, x.device, False)
+    out: Array = allocate(x.shape, plan.result, x.device, False)
     call(plan.kernel, view(x), out=view(out))
     return out
 
 
 def binary(
-    name: str, category: Category, x1: Any, x2: Any, result: ResultRule = same
-) -> Any:
+    name: str,
+    category: Category,
+    x1: Array | complex,
+    x2: Array | complex,
+    result: ResultRule = same,
+) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
         plan = _plan_for_arrays(name, category, x1, x2, result)
@@ -198,9 +207,45 @@ def binary(
         v2 = _operand_view(x2, plan)
     else:
         raise operand_error(name, x1)
-    out = allocate(shape, plan.result, device, False)
+    out: Array = allocate(shape, plan.result, device, False)
     call(plan.kernel, v1, v2, out=view(out))
     return out
+
+
+def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) -> Array:
+    """Limit `x` to [`lower`, `upper`], both in the dtype of `x`."""
+    check_array("clip", x)
+    if x.dtype not in REAL.dtypes:
+        raise category_error("clip", REAL, x.dtype)
+    low, high = _as_limit(x, lower, "min"), _as_limit(x, upper, "max")
+    shapes = [np.shape(limit) for limit in (low, high) if limit is not None]
+    out: Array = allocate(broadcast_shapes(x.shape, *shapes), x.dtype, x.device, False)
+    if low is None and high is None:
+        call(np.copyto, view(out), view(x))
+    else:
+        call(view(x).clip, low, high, out=view(out))
+    return out
+
+
+def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
+    if isinstance(limit, ArrayBase):
+        if limit.device is not x.device:
+            raise device_error("clip", x.device, limit.device)
+        if not can_cast(limit.dtype, x.dtype):
+            raise TypeError(
+                f"clip takes {which} of the dtype of x or one that promotes to it, got "
+                f"{limit.dtype} and x of {x.dtype} (array API 2025.12, clip)"
+            )
+        return view(limit).astype(NUMPY_DTYPES[x.dtype], copy=False)
+    if limit is None:
+        return None
+    plan = _plan_for_scalar("clip", REAL, x, limit, same)
+    limits = IINFO.get(x.dtype)
+    if limits is not None:
+        # Beyond the range of the dtype, on the side where every element is within.
+        if limit < limits.min if which == "min" else limit > limits.max:
+            return None
+    return scalar_value(limit, plan.common)
 
 
 def check_writable(x: ArrayBase) -> None:

@@ -41,8 +41,8 @@ def floor_divide(x1: Any, x2: Any, out: _Array) -> None:
 def power(x1: Any, x2: Any, out: _Array) -> None:
     """Raise to a power, with the exponent 1/2 like any other.
 
-    NumPy takes x**0.5 for a square root, so that (-inf)**0.5 is NaN and (-0)**0.5 is -0.
-    The standard's special cases give +infinity and +0.
+    NumPy takes x**0.5 for a square root, so (-inf)**0.5 is NaN and (-0)**0.5 is -0. The
+    standard's special cases give +infinity and +0.
     """
     special = (x2 == 0.5) & (np.isinf(x1) | (x1 == 0))
     magnitude = np.abs(x1)
@@ -50,7 +50,22 @@ def power(x1: Any, x2: Any, out: _Array) -> None:
     np.copyto(out, magnitude, where=special)
 
 
+def real(x: Any, out: _Array) -> None:
+    """Copy the real part; NumPy's own gives a view."""
+    np.copyto(out, x.real)
+
+
+def imag(x: Any, out: _Array) -> None:
+    """Copy the imaginary part; NumPy's own gives a view."""
+    np.copyto(out, x.imag)
+
+
 _REPAIRS: tuple[tuple[frozenset[str], frozenset[DType], Kernel], ...] = (
     (frozenset({"floor_divide"}), KINDS["real floating"], floor_divide),
     (frozenset({"pow"}), KINDS["real floating"], power),
+    (frozenset({"real"}), KINDS["complex floating"], real),
+    (frozenset({"real"}), KINDS["numeric"], np.positive),
+    (frozenset({"imag"}), KINDS["complex floating"], imag),
+    (frozenset({"round"}), KINDS["integral"], np.positive),
+    (frozenset({"round"}), KINDS["numeric"], np.rint),
 )
