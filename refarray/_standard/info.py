@@ -1,0 +1,83 @@
+"""Inspection: what the namespace can do, and its devices and dtypes.
+
+Source: array API 2025.12, inspection.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from refarray._base import devices as _devices
+from refarray._base import dtypes as _dtypes
+from refarray._base.devices import CPU, Device, as_device
+from refarray._base.dtypes import STANDARD, DType
+from refarray._base.layout import MAX_NDIM
+from refarray._standard.data_type_functions import isdtype
+
+Capabilities = TypedDict(
+    "Capabilities",
+    {
+        "boolean indexing": bool,
+        "data-dependent shapes": bool,
+        "max dimensions": int | None,
+    },
+)
+DefaultDataTypes = TypedDict(
+    "DefaultDataTypes",
+    {
+        "real floating": DType,
+        "complex floating": DType,
+        "integral": DType,
+        "indexing": DType,
+    },
+)
+
+
+class Info:
+    """What `__array_namespace_info__` returns."""
+
+    __slots__ = ()
+
+    def capabilities(self) -> Capabilities:
+        """Return what the standard leaves optional, and the greatest number of axes."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": MAX_NDIM,
+        }
+
+    def default_device(self) -> Device:
+        """Return the device of new arrays."""
+        return CPU
+
+    def default_dtypes(self, *, device: Device | None = None) -> DefaultDataTypes:
+        """Return the dtypes of new arrays; they are the same on every device."""
+        as_device(device)
+        return {
+            "real floating": _dtypes.DEFAULT_REAL,
+            "complex floating": _dtypes.DEFAULT_COMPLEX,
+            "integral": _dtypes.DEFAULT_INT,
+            "indexing": _dtypes.DEFAULT_INDEX,
+        }
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return the devices that arrays can be on, the default one first."""
+        return _devices.devices()
+
+    def dtypes(
+        self,
+        *,
+        device: Device | None = None,
+        kind: str | tuple[str, ...] | None = None,
+    ) -> dict[str, DType]:
+        """Return the dtypes of one kind, or several, by name; the same on every device.
+
+        ValueError for a kind that the standard does not name.
+        """
+        as_device(device)
+        return {d.name: d for d in STANDARD if kind is None or isdtype(d, kind)}
+
+
+def __array_namespace_info__() -> Info:
+    """Return the functions that tell about the namespace."""
+    return Info()

@@ -1,0 +1,64 @@
+"""Utility functions: logical reductions and differences along an axis.
+
+TypeError for what is no array of refarray and for a dtype that the function does not
+take, IndexError for an axis that does not exist.
+
+Source: array API 2025.12, utility functions.
+"""
+
+from __future__ import annotations
+
+from refarray._base import dtypes
+from refarray._base.layout import normalize_axis
+from refarray._compute.arguments import check, integer
+from refarray._compute.array import Array
+from refarray._compute.pipeline import NUMERIC
+from refarray._compute.reductions import Axes, reduce
+from refarray._standard.elementwise_functions import positive, subtract
+from refarray._standard.manipulation_functions import concat
+
+
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether every element along the axes is true: not zero; True if there is none."""
+    check("all", x)
+    return reduce("logical_and", x, axis, keepdims, dtypes.bool)
+
+
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether an element along the axes is true: not zero; False if there is none."""
+    check("any", x)
+    return reduce("logical_or", x, axis, keepdims, dtypes.bool)
+
+
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    """Difference of each element and the one before it along `axis`, `n` times over.
+
+    `prepend` and `append` are joined to `x` first. ValueError for a negative `n` and
+    for shapes that do not fit.
+    """
+    check("diff", x, NUMERIC)
+    times = integer("diff", "n", n)
+    if times < 0:
+        raise ValueError(f"n is 0 or more, not {times} (array API 2025.12, diff)")
+    along = normalize_axis(axis, x.ndim)
+    parts = [part for part in (prepend, x, append) if part is not None]
+    for part in parts:
+        check("diff", part, NUMERIC)
+    if len(parts) > 1:
+        x = concat(parts, axis=along)
+    if times == 0:
+        return positive(x)
+    others = (slice(None),) * along
+    after, before = (*others, slice(1, None), ...), (*others, slice(None, -1), ...)
+    # Each time takes one element away, until there is none.
+    for _ in range(min(times, x.shape[along])):
+        x = subtract(x[after], x[before])
+    return x
