@@ -29,9 +29,9 @@ def astype(
     """Elements of `x` as `dtype`, in new memory.
 
     With `copy=False`, `x` itself if it has that dtype and device already. TypeError
-    from complex to real: take `real` or `imag` first. Integers wrap around; real numbers
-    become integers by dropping the fraction, those out of range the nearest limit, and
-    NaN 0.
+    from complex to real: take `real` or `imag` first. Integers wrap around. A real
+    number becomes an integer without its fraction, the nearest limit if it is out of
+    range, and NaN becomes 0.
     """
     check_array("astype", x)
     dtype = as_dtype(dtype, held=True)
