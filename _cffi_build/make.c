@@ -143,8 +143,7 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
     Py_buffer *lent = malloc(sizeof *lent);
     if (!lent)
         return PyErr_NoMemory();
-    if (PyObject_GetBuffer(args[0], lent, PyBUF_STRIDES) < 0 &&
-        (PyErr_Clear(), PyObject_GetBuffer(args[0], lent, PyBUF_STRIDED_RO) < 0)) {
+    if (PyObject_GetBuffer(args[0], lent, PyBUF_STRIDED_RO) < 0) {
         free(lent);
         return NULL;
     }

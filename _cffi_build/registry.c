@@ -67,6 +67,13 @@ const ra_device *ra_device_find(DLDevice place)
     return NULL;
 }
 
+static void replace(PyObject **slot, PyObject *object)
+{
+    PyObject *old = *slot;
+    *slot = Py_NewRef(object);
+    Py_XDECREF(old);
+}
+
 PyObject *ra_py_register_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
@@ -81,8 +88,7 @@ PyObject *ra_py_register_dtype(PyObject *module, PyObject *const *args, Py_ssize
             dtypes[i].format = LONG_LONG;       /* NumPy's own letter for int64 */
         if (code == kDLUInt && bits == 64)
             dtypes[i].format = ULONG_LONG;
-        Py_XDECREF(dtypes[i].object);
-        dtypes[i].object = Py_NewRef(args[0]);
+        replace(&dtypes[i].object, args[0]);
         Py_RETURN_NONE;
     }
     PyErr_SetString(PyExc_ValueError, "register_dtype(dtype, code, bits): unknown pair");
@@ -99,10 +105,12 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     }
     for (int i = 0; i < n_devices; i++) {
-        if (devices[i].place.device_type == type && devices[i].place.device_id == id) {
-            PyErr_Format(PyExc_ValueError, "DLPack device (%d, %d) is registered", type, id);
-            return NULL;
-        }
+        if (devices[i].place.device_type != type || devices[i].place.device_id != id)
+            continue;
+        /* The package was imported anew (a test removed it from sys.modules, say). */
+        replace(&devices[i].pair, args[1]);
+        replace(&devices[i].object, args[0]);
+        Py_RETURN_NONE;
     }
     if (n_devices == MAX_DEVICES) {
         PyErr_Format(PyExc_ValueError, "more than %d devices", MAX_DEVICES);
@@ -120,10 +128,8 @@ PyObject *ra_py_register_array(PyObject *module, PyObject *const *args, Py_ssize
         PyErr_SetString(PyExc_TypeError, "register_array(type, prepare_export)");
         return NULL;
     }
-    Py_XDECREF((PyObject *)ra_array_type);
-    ra_array_type = (PyTypeObject *)Py_NewRef(args[0]);
-    Py_XDECREF(ra_prepare_export);
-    ra_prepare_export = Py_NewRef(args[1]);
+    replace((PyObject **)&ra_array_type, args[0]);
+    replace(&ra_prepare_export, args[1]);
     Py_RETURN_NONE;
 }
 
