@@ -135,6 +135,35 @@ def is_column_major(shape: Shape, strides: Strides) -> bool:
     return is_row_major(shape[::-1], strides[::-1])
 
 
+def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
+    """Return strides that read the same elements, in row-major order, as shape `new`.
+
+    None if no strides do, so that the elements must be copied. Both shapes have the
+    same number of elements.
+    """
+    if 0 in new:
+        return row_major_strides(new)
+    # Axes that one stride walks together count as one: (size, stride of the last).
+    runs: list[tuple[int, int]] = []
+    for n, stride in zip(shape, strides, strict=True):
+        if n != 1:
+            if runs and runs[-1][1] == n * stride:
+                n *= runs.pop()[0]
+            runs.append((n, stride))
+    # Each new axis must lie within one of them.
+    result = []
+    left = step = 1
+    for n in reversed(new):
+        if left == 1 and n != 1:
+            left, step = runs.pop()
+        if left % n:
+            return None
+        result.append(step)
+        step *= n
+        left //= n
+    return tuple(reversed(result))
+
+
 # Broadcasting ------------------------------------------------------------------------
 
 

@@ -39,16 +39,20 @@ def check(name: str, x: object, category: Category = ANY) -> None:
         raise category_error(name, category, x.dtype)
 
 
+def check_device(name: str, *arrays: ArrayBase) -> None:
+    """Raise ValueError unless all arrays are on one device."""
+    for x in arrays:
+        if x.device is not arrays[0].device:
+            raise device_error(name, arrays[0].device, x.device)
+
+
 def common(name: str, arrays: Sequence[ArrayBase]) -> tuple[DType, Device]:
     """Return the dtype in which arrays meet, and the device that they share.
 
     TypeError where their dtypes have no common one, ValueError for two devices.
     """
-    first = arrays[0]
-    for x in arrays:
-        if x.device is not first.device:
-            raise device_error(name, first.device, x.device)
-    return reduce(promote, (x.dtype for x in arrays)), first.device
+    check_device(name, *arrays)
+    return reduce(promote, (x.dtype for x in arrays)), arrays[0].device
 
 
 def number(name: str, what: str, value: Any) -> bool | int | float | complex:

@@ -3,7 +3,7 @@
 The dtype of Python values follows from their types alone, never from their size: an
 integer that int64 cannot hold is an error, not a uint64 or a float.
 
-Next: `array.py`.
+Next: `movement.py`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ import numpy as np
 
 from refarray._base import dtypes
 from refarray._base.devices import CPU, Device, as_device
-from refarray._base.dtypes import DType, as_dtype
+from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.layout import MAX_NDIM
 from refarray._base.promotion import PROMOTION, check_int_range, held_error
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.array import Array
+from refarray._compute.casting import cast, check_cast
+from refarray._compute.engine import call
 from refarray._compute.engine import view as kernel_view
-from refarray._compute.text import widen_bfloat16
 from refarray._memory import host
 from refarray._memory.host import REFARRAY_DTYPES
-from refarray._memory.native import ArrayBase, allocate, wrap
+from refarray._memory.native import allocate, wrap
 from refarray.dlpack.consumer import from_dlpack
 
 _SCALARS = {
@@ -39,7 +40,7 @@ _SCALARS = {
 
 def as_array(
     obj: Any, dtype: DType | None, device: Device | None, copy: bool | None
-) -> Any:
+) -> Array:
     """Return the array that `asarray(obj)` means; see there.
 
     Source: array API 2025.12, creation functions, asarray.
@@ -48,7 +49,7 @@ def as_array(
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     if dtype is not None:
         dtype = as_dtype(dtype, held=True)
-    if isinstance(obj, ArrayBase):
+    if isinstance(obj, Array):
         return _from_array(obj, dtype, device, copy)
     if not isinstance(obj, (list, tuple, bool, int, float, complex, np.generic)):
         lent = _lend(obj)
@@ -71,8 +72,8 @@ def as_array(
 
 
 def _from_array(
-    x: Any, dtype: DType | None, device: Device | None, copy: bool | None
-) -> Any:
+    x: Array, dtype: DType | None, device: Device | None, copy: bool | None
+) -> Array:
     target = x.device if device is None else as_device(device)
     new_dtype = dtype is not None and dtype is not x.dtype
     if copy is False and (new_dtype or target is not x.device):
@@ -82,37 +83,10 @@ def _from_array(
         )
     if new_dtype:
         assert dtype is not None
-        x = convert("asarray", x, dtype)
+        x = cast(x, dtype)
     elif copy and target is x.device:
         x = host.copy(x)
     return x if target is x.device else x.to_device(target)
-
-
-def convert(name: str, x: ArrayBase, dtype: DType) -> Any:
-    """Return the values of `x` as `dtype`, in new memory, for the function `name`.
-
-    Integers wrap around, real numbers are cut toward zero. TypeError for complex to
-    real, and for a held dtype, which converts to float32 only.
-
-    Source: array API 2025.12, data type functions, astype.
-    """
-    if x.dtype.kind == "complex floating" and dtype.kind not in _FROM_COMPLEX:
-        raise TypeError(
-            f"{name} does not convert {x.dtype} to {dtype}: that would drop the "
-            "imaginary part; take real() or abs() first (array API 2025.12, astype)"
-        )
-    if "held" in (x.dtype.kind, dtype.kind) and dtype is not x.dtype:
-        if dtype is not dtypes.float32:
-            raise held_error(x.dtype if x.dtype.kind == "held" else dtype)
-        if x.dtype is dtypes.bfloat16:
-            return adopt(widen_bfloat16(kernel_view(x)), dtype, x.device)
-    out = allocate(x.shape, dtype, x.device, False)
-    k = kernels(x.device)
-    call(k.copyto, kernel_view(out), kernel_view(x), casting="unsafe")
-    return out
-
-
-_FROM_COMPLEX = ("complex floating", "bool")
 
 
 # Memory lent through the buffer protocol ---------------------------------------------
@@ -138,7 +112,7 @@ def _from_buffer(
     dtype: DType | None,
     device: Device | None,
     copy: bool | None,
-) -> Any:
+) -> Array:
     own = _buffer_dtype(obj, lent)
     if copy is True:
         x = host.host_array(np.asarray(lent), own)
@@ -192,7 +166,7 @@ def _buffer_dtype(obj: Any, lent: memoryview) -> DType:
 # Python values -----------------------------------------------------------------------
 
 
-def _from_values(obj: Any, dtype: DType | None) -> Any:
+def _from_values(obj: Any, dtype: DType | None) -> Array:
     shape, leaves = _flatten(obj)
     kinds = set(map(type, leaves))
     if kinds <= _SCALARS.keys():
@@ -200,14 +174,10 @@ def _from_values(obj: Any, dtype: DType | None) -> Any:
     else:
         leaves, natural = _typed_leaves(leaves)
     target = natural if dtype is None else dtype
-    # Python's floats go into integers the way of arrays, through convert.
-    direct = target.kind != "held" and (
-        target.kind in ("bool", "real floating", "complex floating")
-        or natural.kind not in ("real floating", "complex floating")
-    )
-    if natural.kind == "complex floating" and target.kind not in _FROM_COMPLEX:
-        direct = False
-    out = allocate(shape, target if direct else natural, CPU, False)
+    check_cast(natural, target)
+    # Floats become integers the way of arrays, by a cast.
+    direct = target not in KINDS["integral"] or natural not in KINDS["real floating"]
+    out: Array = allocate(shape, target if direct else natural, CPU, False)
     elements = kernel_view(out).reshape(-1)
     try:
         call(elements.__setitem__, ..., leaves)
@@ -215,7 +185,7 @@ def _from_values(obj: Any, dtype: DType | None) -> Any:
         for leaf in leaves:
             check_int_range(int(leaf), out.dtype)
         raise
-    return out if direct else convert("asarray", out, target)
+    return out if direct else cast(out, target)
 
 
 def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any]]:
@@ -269,7 +239,7 @@ def _leaf(leaf: Any) -> tuple[Any, DType]:
         dtype = REFARRAY_DTYPES.get(leaf.dtype)
         if dtype is not None and dtype.kind != "held":
             return leaf.item(), dtype
-    elif isinstance(leaf, ArrayBase) and leaf.ndim == 0:
+    elif isinstance(leaf, Array) and leaf.ndim == 0:
         if leaf.dtype.kind == "held":
             raise held_error(leaf.dtype)
         return kernel_view(leaf).item(), leaf.dtype

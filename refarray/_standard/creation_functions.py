@@ -60,7 +60,7 @@ def asarray(
     an integer outside the dtype, ValueError for ragged sequences, TypeError for complex
     to real and for whatever is no number.
     """
-    return as_array(obj, dtype, device, copy)  # type: ignore[no-any-return]
+    return as_array(obj, dtype, device, copy)
 
 
 # A shape and a value -----------------------------------------------------------------

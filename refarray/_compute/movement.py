@@ -1,0 +1,117 @@
+"""Movement: elements copied into new memory, joined, repeated or rolled.
+
+Each result is written once, in place, through views of it; only `repeat_each`, whose
+size depends on data, needs memory beside the result.
+
+Next folder: `_standard/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from refarray._base.dtypes import DEFAULT_INDEX
+from refarray._compute.arguments import common
+from refarray._compute.array import Array
+from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._memory.native import ArrayBase, allocate
+
+Shape = tuple[int, ...]
+
+
+def reshape(x: ArrayBase, shape: Shape) -> Array:
+    """Return the elements in row-major order as an array of `shape`."""
+    out: Array = allocate(shape, x.dtype, x.device, False)
+    kernel_view(out).reshape(x.shape)[...] = kernel_view(x)
+    return out
+
+
+def join(
+    name: str, arrays: Sequence[ArrayBase], shape: Shape, axis: int | None
+) -> Array:
+    """Return the arrays one after another, in the dtype to which theirs promote."""
+    dtype, device = common(name, arrays)
+    out: Array = allocate(shape, dtype, device, False)
+    views = [kernel_view(x) for x in arrays]
+    call(kernels(device).concatenate, views, axis=axis, out=kernel_view(out))
+    return out
+
+
+def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
+    """Return each element, or each slice along `axis`, as often as `times`."""
+    shape, inner = x.shape, x.ndim
+    result: Shape = (x.size * times,)
+    if axis is not None:
+        inner, result = (
+            axis + 1,
+            (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]),
+        )
+    # Seen with an axis more, which runs over the copies, the result is x broadcast.
+    out: Array = allocate(result, x.dtype, x.device, False)
+    spread = kernel_view(out).reshape((*shape[:inner], times, *shape[inner:]))
+    spread[...] = kernel_view(x)[(*(slice(None),) * inner, None)]
+    return out
+
+
+def repeat_each(x: ArrayBase, repeats: ArrayBase, axis: int | None) -> Array:
+    """Return element i, or slice i along `axis`, as often as `repeats[i]`.
+
+    ValueError for a negative number.
+    """
+    counts = kernel_view(repeats).astype(NUMPY_DTYPES[DEFAULT_INDEX])
+    lowest = int(counts.min(initial=0))
+    if lowest < 0:
+        raise negative("repeat", lowest)
+    values = call(kernels(x.device).repeat, kernel_view(x), counts, axis=axis)
+    return adopt(values, x.dtype, x.device)  # type: ignore[no-any-return]
+
+
+def negative(name: str, times: int) -> ValueError:
+    """Return the error for a negative number of repetitions."""
+    return ValueError(f"{name} repeats 0 times or more, not {times}")
+
+
+def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
+    """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
+    sizes = [1] * (len(counts) - x.ndim) + list(x.shape)
+    out: Array = allocate(
+        tuple(n * size for n, size in zip(counts, sizes, strict=True)),
+        x.dtype,
+        x.device,
+        False,
+    )
+    # Seen with an axis more for each that is repeated, the result is x broadcast.
+    spread: list[int] = []
+    key: list[Any] = []
+    for n, size in zip(counts, sizes, strict=True):
+        spread += [size] if n == 1 else [n, size]
+        key += [slice(None)] if n == 1 else [None, slice(None)]
+    source = kernel_view(x)[(None,) * (len(counts) - x.ndim)]
+    kernel_view(out).reshape(spread)[...] = source[tuple(key)]
+    return out
+
+
+def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
+    """Return the elements shifted cyclically along axes, `{axis: shift}`."""
+    out: Array = allocate(x.shape, x.dtype, x.device, False)
+    target, source = kernel_view(out), kernel_view(x)
+    # Along each axis two parts change places: (axis, where to, where from).
+    parts = []
+    for axis, shift in shifts.items():
+        size = x.shape[axis]
+        n = shift % size if size else 0
+        parts.append(
+            (
+                (axis, slice(n, None), slice(None, size - n)),
+                (axis, slice(None, n), slice(size - n, None)),
+            )
+        )
+    for choice in product(*parts):
+        to, from_ = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+        for axis, new, old in choice:
+            to[axis], from_[axis] = new, old
+        target[tuple(to)] = source[tuple(from_)]
+    return out

@@ -1,0 +1,376 @@
+"""Manipulation functions. Source: array API 2025.12, manipulation functions.
+
+Whatever a layout can express is a view of the same memory: axes permuted, added,
+removed, reversed, broadcast. The rest writes into new memory. IndexError for an axis
+out of range, ValueError for an axis named twice. Lists are taken for tuples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refarray._base import layout
+from refarray._base.layout import (
+    check_shape,
+    normalize_axes,
+    normalize_axis,
+    reshaped_strides,
+    size_of,
+)
+from refarray._compute import movement
+from refarray._compute.arguments import check, check_device, integer
+from refarray._compute.array import Array
+from refarray._compute.pipeline import INTEGRAL, check_array
+from refarray._memory.native import ArrayBase, view
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+
+# Broadcasting ------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape in which arrays of these shapes meet; () for no shapes.
+
+    ValueError for shapes that do not broadcast.
+    """
+    return layout.broadcast_shapes(*map(check_shape, shapes))
+
+
+def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+    """View of `x` as an array of `shape`, read-only since elements share memory.
+
+    ValueError for a shape that `x` does not broadcast to.
+    """
+    check_array("broadcast_to", x)
+    target = check_shape(shape)
+    if layout.broadcast_shapes(x.shape, target) != target:
+        raise ValueError(
+            f"an array of shape {x.shape} does not broadcast to {target} "
+            "(array API 2025.12, broadcast_to)"
+        )
+    added = len(target) - x.ndim
+    steps = (
+        0 if n == 1 else stride for n, stride in zip(x.shape, x._strides, strict=True)
+    )
+    return view(x, 0, target, (0,) * added + tuple(steps), True)
+
+
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays broadcast against one another; those of the full shape unchanged.
+
+    ValueError for shapes that do not broadcast.
+    """
+    for x in arrays:
+        check_array("broadcast_arrays", x)
+    shape = layout.broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+
+
+# Axes --------------------------------------------------------------------------------
+
+
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """View whose axis i is axis `axes[i]` of `x`.
+
+    ValueError unless `axes` is a permutation of all axes.
+    """
+    check_array("permute_dims", x)
+    order = _axes("permute_dims", axes, x.ndim)
+    if len(order) != x.ndim:
+        raise ValueError(
+            f"permute_dims takes a permutation of all {x.ndim} axes, got {axes} "
+            "(array API 2025.12, permute_dims)"
+        )
+    return _permuted(x, order)
+
+
+def moveaxis(
+    x: Array,
+    source: int | tuple[int, ...],
+    destination: int | tuple[int, ...],
+    /,
+) -> Array:
+    """View with the axes `source` at the places `destination`, the others in order.
+
+    ValueError unless both name the same number of axes.
+    """
+    check_array("moveaxis", x)
+    from_ = _axes("moveaxis", source, x.ndim)
+    to = _axes("moveaxis", destination, x.ndim)
+    if len(from_) != len(to):
+        raise ValueError(
+            f"moveaxis takes as many destinations as sources, got {source} and "
+            f"{destination} (array API 2025.12, moveaxis)"
+        )
+    rest = iter(axis for axis in range(x.ndim) if axis not in from_)
+    moved = dict(zip(to, from_, strict=True))
+    return _permuted(
+        x, tuple(moved[i] if i in moved else next(rest) for i in range(x.ndim))
+    )
+
+
+def _permuted(x: Array, order: tuple[int, ...]) -> Array:
+    shape, strides = x.shape, x._strides
+    return view(
+        x, 0, tuple(shape[i] for i in order), tuple(strides[i] for i in order), False
+    )
+
+
+def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """View with axes of size one at the positions `axis` of the result."""
+    check_array("expand_dims", x)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    added = _axes("expand_dims", axis, x.ndim + count)
+    shape, strides = list(x.shape), list(x._strides)
+    for position in sorted(added):
+        shape.insert(position, 1)
+        strides.insert(position, 0)
+    return view(x, 0, tuple(shape), tuple(strides), False)
+
+
+def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """View without the axes `axis`, which have size one; ValueError for another."""
+    check_array("squeeze", x)
+    removed = _axes("squeeze", axis, x.ndim)
+    for i in removed:
+        if x.shape[i] != 1:
+            raise ValueError(
+                f"squeeze removes axes of size 1, axis {i} has size {x.shape[i]} "
+                "(array API 2025.12, squeeze)"
+            )
+    kept = [i for i in range(x.ndim) if i not in removed]
+    return _permuted(x, tuple(kept))
+
+
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """View with the order of elements reversed along `axis`, or along all axes."""
+    check_array("flip", x)
+    reversed_axes = normalize_axes(_tuple(axis), x.ndim)
+    shape, strides = x.shape, list(x._strides)
+    offset = 0
+    for i in reversed_axes:
+        offset += (shape[i] - 1) * strides[i]
+        strides[i] = -strides[i]
+    return view(x, offset if x.size else 0, shape, tuple(strides), False)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The slices along `axis`, as views."""
+    check_array("unstack", x)
+    i = normalize_axis(axis, x.ndim)
+    shape, strides = x.shape, x._strides
+    rest = shape[:i] + shape[i + 1 :], strides[:i] + strides[i + 1 :]
+    step = strides[i] if size_of(rest[0]) else 0
+    return tuple(view(x, n * step, *rest, False) for n in range(shape[i]))
+
+
+def _axes(name: str, axes: object, ndim: int) -> tuple[int, ...]:
+    if axes is None:
+        raise TypeError(
+            f"{name} takes an axis or a tuple of axes, not None "
+            f"(array API 2025.12, {name})"
+        )
+    return normalize_axes(_tuple(axes), ndim)
+
+
+def _tuple(obj: Any) -> Any:
+    return tuple(obj) if isinstance(obj, list) else obj
+
+
+# Shape -------------------------------------------------------------------------------
+
+
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """The elements of `x` in row-major order, as an array of `shape`.
+
+    A view where a layout allows it, unless `copy=True`; with `copy=False`, ValueError
+    where none does. One size may be -1 and follows from the others. ValueError for a
+    shape with another number of elements.
+    """
+    check_array("reshape", x)
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    target = _inferred(x, shape)
+    if copy is not True:
+        strides = reshaped_strides(x.shape, x._strides, target)
+        if strides is not None:
+            return view(x, 0, target, strides, False)
+        if copy is False:
+            raise ValueError(
+                f"copy=False, but the elements of this strided array of shape "
+                f"{x.shape} must be copied to have shape {target} "
+                "(array API 2025.12, reshape)"
+            )
+    return movement.reshape(x, target)
+
+
+def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
+    given = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    unknown = [i for i, n in enumerate(given) if not isinstance(n, bool) and n == -1]
+    if len(unknown) > 1:
+        raise ValueError(
+            f"reshape infers one size of -1, got {shape} (array API 2025.12, reshape)"
+        )
+    for i in unknown:
+        given[i] = 1
+    target = list(check_shape(given))
+    known = size_of(tuple(target))
+    if unknown and known and x.size % known == 0:
+        target[unknown[0]] = x.size // known
+    elif unknown or known != x.size:
+        raise ValueError(
+            f"an array of shape {x.shape} with {x.size} elements cannot have shape "
+            f"{shape} (array API 2025.12, reshape)"
+        )
+    return tuple(target)
+
+
+# Joining -----------------------------------------------------------------------------
+
+
+def concat(
+    arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0
+) -> Array:
+    """The arrays joined along `axis`; along one axis of all elements for None.
+
+    In the dtype to which theirs promote. ValueError for shapes that differ elsewhere
+    than along `axis`, and for no arrays; TypeError for dtypes that do not promote.
+    """
+    _check_arrays("concat", arrays)
+    first = arrays[0]
+    if axis is None:
+        return movement.join("concat", arrays, (sum(x.size for x in arrays),), None)
+    i = normalize_axis(axis, first.ndim)
+    for x in arrays:
+        if x.ndim != first.ndim or (_others(x, i) != _others(first, i)):
+            raise ValueError(
+                f"concat along axis {i} takes shapes that agree elsewhere, got "
+                f"{first.shape} and {x.shape} (array API 2025.12, concat)"
+            )
+    size = sum(x.shape[i] for x in arrays)
+    shape = (*first.shape[:i], size, *first.shape[i + 1 :])
+    return movement.join("concat", arrays, shape, i)
+
+
+def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
+    """The arrays joined along a new axis at position `axis` of the result.
+
+    In the dtype to which theirs promote. ValueError for shapes that differ, and for no
+    arrays; TypeError for dtypes that do not promote.
+    """
+    _check_arrays("stack", arrays)
+    first = arrays[0]
+    for x in arrays:
+        if x.shape != first.shape:
+            raise ValueError(
+                f"stack takes arrays of one shape, got {first.shape} and {x.shape} "
+                "(array API 2025.12, stack)"
+            )
+    i = normalize_axis(axis, first.ndim + 1)
+    shape = (*first.shape[:i], len(arrays), *first.shape[i:])
+    return movement.join("stack", [expand_dims(x, i) for x in arrays], shape, i)
+
+
+def _check_arrays(name: str, arrays: object) -> None:
+    if not isinstance(arrays, (tuple, list)):
+        raise TypeError(
+            f"{name} takes a tuple or list of arrays, not {type(arrays).__name__} "
+            f"(array API 2025.12, {name})"
+        )
+    if not arrays:
+        raise ValueError(f"{name} takes at least one array (array API 2025.12, {name})")
+    for x in arrays:
+        check(name, x)
+
+
+def _others(x: Array, axis: int) -> tuple[int, ...]:
+    return x.shape[:axis] + x.shape[axis + 1 :]
+
+
+# Repeating ---------------------------------------------------------------------------
+
+
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """Each element, or each slice along `axis`, `repeats` times in a row.
+
+    `repeats` is one number, or an array with one for each element. ValueError for a
+    negative number and for an array of another size, TypeError for one that holds no
+    integers.
+    """
+    check("repeat", x)
+    i = None if axis is None else normalize_axis(axis, x.ndim)
+    if isinstance(repeats, ArrayBase) and repeats.ndim:
+        check("repeat", repeats, INTEGRAL)
+        check_device("repeat", x, repeats)
+        size = x.size if i is None else x.shape[i]
+        if repeats.shape not in ((1,), (size,)):
+            raise ValueError(
+                f"repeat takes an array of 1 or {size} repeats, got shape "
+                f"{repeats.shape} (array API 2025.12, repeat)"
+            )
+        return movement.repeat_each(x, repeats, i)
+    times = integer("repeat", "repeats", repeats)
+    if times < 0:
+        raise movement.negative("repeat", times)
+    return movement.repeat(x, times, i)
+
+
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """Copies of `x` side by side, `repetitions[i]` of them along axis i.
+
+    Axes are counted from the last; where one side has fewer, ones are put in front.
+    ValueError for a negative number.
+    """
+    check("tile", x)
+    given = repetitions if isinstance(repetitions, (tuple, list)) else (repetitions,)
+    counts = [integer("tile", "repetitions", n) for n in given]
+    if min(counts, default=0) < 0:
+        raise movement.negative("tile", min(counts))
+    counts = [1] * (x.ndim - len(counts)) + counts
+    return movement.tile(x, counts)
+
+
+def roll(
+    x: Array,
+    /,
+    shift: int | tuple[int, ...],
+    *,
+    axis: int | tuple[int, ...] | None = None,
+) -> Array:
+    """The elements shifted by `shift` places along `axis`, the last ones to the front.
+
+    With `axis=None` as if all elements lay along one axis. ValueError unless there is
+    one shift, or one for each axis.
+    """
+    check("roll", x)
+    axes = (0,) if axis is None else normalize_axes(_tuple(axis), x.ndim)
+    if isinstance(shift, (tuple, list)):
+        shifts = tuple(integer("roll", "shift", n) for n in shift)
+    else:
+        shifts = (integer("roll", "shift", shift),) * len(axes)
+    if len(shifts) != len(axes) or (axis is None and isinstance(shift, (tuple, list))):
+        raise ValueError(
+            f"roll takes one shift, or one for each axis, got {shift} for axis={axis} "
+            "(array API 2025.12, roll)"
+        )
+    if axis is not None:
+        return movement.roll(x, dict(zip(axes, shifts, strict=True)))
+    flat = movement.roll(reshape(x, (-1,)), {0: shifts[0]})
+    return reshape(flat, x.shape)
