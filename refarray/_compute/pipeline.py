@@ -26,7 +26,15 @@ from refarray._base.promotion import (
     scalar_dtype,
 )
 from refarray._compute import repairs
-from refarray._compute.engine import NUMPY_DTYPES, Kernel, call, view
+from refarray._compute.engine import (
+    NUMPY_DTYPES,
+    Kernel,
+    call,
+    call_binary,
+    call_unary,
+    output,
+    view,
+)
 from refarray._memory.native import ArrayBase, allocate
 
 if TYPE_CHECKING:
@@ -174,8 +182,9 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype, None))
     if plan is None:
         plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
-    out: Array = allocate(x.shape, plan.result, x.device, False)
-    call(plan.kernel, view(x), out=view(out))
+    out: Array
+    out, target = output(x.shape, plan.result, x.device)
+    call_unary(plan.kernel, view(x), target)
     return out
 
 
@@ -207,8 +216,9 @@ def binary(
         v2 = _operand_view(x2, plan)
     else:
         raise operand_error(name, x1)
-    out: Array = allocate(shape, plan.result, device, False)
-    call(plan.kernel, v1, v2, out=view(out))
+    out: Array
+    out, target = output(shape, plan.result, device)
+    call_binary(plan.kernel, v1, v2, target)
     return out
 
 
