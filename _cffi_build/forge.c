@@ -41,11 +41,6 @@ void forge_delete_versioned(DLManagedTensorVersioned *self)
 
 /* ---- The destructor ----------------------------------------------------------------- */
 
-static int is_legacy(const char *name)
-{
-    return strcmp(name, "dltensor") == 0 || strcmp(name, "used_dltensor") == 0;
-}
-
 static int is_unused(const char *name)
 {
     return strcmp(name, "dltensor") == 0 || strcmp(name, "dltensor_versioned") == 0;
@@ -75,10 +70,11 @@ static void destroy(PyObject *capsule)
     count(&self->destructor_calls);
     if (name && kind != FORGE_DESTRUCTOR_LEAKS
         && (is_unused(name) || kind == FORGE_DESTRUCTOR_IGNORES_NAME)) {
+        /* The name may lie about the form; the address does not. */
         void *managed = PyCapsule_GetPointer(capsule, name);
-        if (has_deleter(managed, is_legacy(name))
-            || kind == FORGE_DESTRUCTOR_TRUSTS_DELETER)
-            delete_managed(managed, is_legacy(name));
+        int legacy = managed == (void *)&self->legacy;
+        if (has_deleter(managed, legacy) || kind == FORGE_DESTRUCTOR_TRUSTS_DELETER)
+            delete_managed(managed, legacy);
     }
     PyErr_Restore(type, value, traceback);
     if (kind == FORGE_DESTRUCTOR_LOSES_ERROR)

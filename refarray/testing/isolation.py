@@ -47,7 +47,10 @@ def name_of(adapter: Adapter) -> str:
 
 def run_late(adapter: Adapter) -> subprocess.CompletedProcess[str]:
     """Let a child take a tensor and delete it after its interpreter has gone."""
-    return _child([name_of(adapter), "late"])
+    ended = _child([name_of(adapter), "late"])
+    if "Traceback" in ended.stderr:
+        raise RuntimeError(f"the child process failed:\n{ended.stderr}")
+    return ended
 
 
 def judge_in_child(adapter: Adapter, rules: Sequence[Rule]) -> list[Finding]:
@@ -65,6 +68,8 @@ def judge_in_child(adapter: Adapter, rules: Sequence[Rule]) -> list[Finding]:
             numbers = ",".join(str(rule.number) for rule in left)
             ended = _child([name, "check", numbers, str(report)])
             lines = [json.loads(line) for line in report.read_text().splitlines()]
+        if not lines:
+            raise RuntimeError(f"the child process did not start:\n{ended.stderr}")
         found = [Finding(**line["finding"]) for line in lines if "finding" in line]
         findings += found
         done = {line["done"] for line in lines if "done" in line}
@@ -100,9 +105,5 @@ def _death(
     else:
         last = ended.stderr.strip().splitlines()[-1:] or ["nothing on stderr"]
         seen = f"the process ended with {code}: {last[0]}"
-    cases = [line["case"] for line in lines if "case" in line]
-    at = [line["start"] for line in lines if "start" in line]
-    reached = at[-1:] == [rule.number] and cases
-    return Finding(
-        rule.number, rule.level, "crash", seen, cases[-1] if reached else "at its start"
-    )
+    case = lines[-1].get("case", rule.where)
+    return Finding(rule.number, rule.level, "crash", seen, case)

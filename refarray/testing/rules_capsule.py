@@ -168,7 +168,7 @@ def _watched(found: Raw) -> int | None:
 
 def _leaks(adapter: Adapter, keywords: dict[str, Any]) -> bool:
     """Whether exporting and dropping 20 large arrays leaves most of them behind."""
-    dtype, size, rounds = dtype_of(adapter), 1 << 18, 20
+    dtype, size, rounds = dtype_of(adapter), 1 << 17, 20
     values = [1.0] * size
 
     def once() -> None:

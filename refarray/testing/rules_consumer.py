@@ -15,6 +15,7 @@ from refarray.testing.findings import (
     MUST,
     SHOULD,
     SPEC,
+    NotApplicable,
     Outcome,
     Problem,
     Rule,
@@ -41,6 +42,12 @@ def settle(x: Producer) -> None:
     """Collect garbage, if a deleter has yet to be called."""
     if 0 in x.deleter_calls:
         gc.collect()
+
+
+def need_flags(x: Producer) -> None:
+    """Stop here if the consumer asked for the legacy form, which has no flags."""
+    if not any(x.asked("max_version")):
+        raise NotApplicable("from_dlpack asks for legacy capsules only: rule 41")
 
 
 def describe(got: Outcome) -> str:
@@ -140,7 +147,7 @@ def version_is_verified(adapter: Adapter) -> list[Problem]:
     later = good.but(version=(2, 0))
     # Past the flags a later version may look like anything.
     for source in (later, later.but(ndim=-7, dtype=(99, 99, 99))):
-        x = Producer(source)
+        x = Producer(source, versioned_always=True)
         got = take(adapter, x)
         how = f"from_dlpack(x), version (2, 0), ndim {source.ndim or 2}"
         if got.error is None:
@@ -181,7 +188,8 @@ def capsule_is_renamed(adapter: Adapter) -> list[Problem]:
     for legacy in (False, True):
         x = Producer(good, legacy_only=legacy, keep_capsules=True)
         got = take(adapter, x)
-        name = "used_dltensor" if legacy else "used_dltensor_versioned"
+        was_legacy = x.cases[-1].tensor.version is None
+        name = "used_dltensor" if was_legacy else "used_dltensor_versioned"
         if got.error is None and Raw(x.capsules[-1]).name != name:
             seen = f"its name is {Raw(x.capsules[-1]).name!r} now"
             problems.append(Problem(seen, "from_dlpack(x)"))
@@ -206,7 +214,10 @@ def capsule_is_renamed(adapter: Adapter) -> list[Problem]:
 
 
 def deleted_once(adapter: Adapter) -> list[Problem]:
-    """The deleter runs exactly once: the last view has died, or the import failed."""
+    """The deleter runs exactly once: the last view has died, or the import failed.
+
+    If it is NULL, there is nothing to call.
+    """
     good = tensor(adapter)
     problems = []
     for label, source in (
@@ -230,6 +241,11 @@ def deleted_once(adapter: Adapter) -> list[Problem]:
         settle(x)
         if x.deleter_calls != [1]:
             problems.append(Problem(f"deleter calls: {x.deleter_calls}", how))
+    note("deleter NULL")
+    got = take(adapter, Producer(good.but(deleter=None)))
+    if got.error or adapter.read(got.value) != VALUES:
+        problems.append(Problem(describe(got), "from_dlpack(x), deleter NULL"))
+    del got
     return problems
 
 

@@ -35,16 +35,22 @@ class NumPy(Adapter):
 
 
 class Refarray(Adapter):
+    """Values come from NumPy, copied; they are read through the buffer protocol."""
+
     name = "refarray"
     cpu = refarray.Device("cpu")
     from_dlpack = staticmethod(refarray.from_dlpack)
 
     def make(self, values: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Any:
-        flat = refarray.asarray(list(values), dtype=getattr(refarray, dtype))
-        return refarray.reshape(flat, shape)
+        return refarray.from_dlpack(NumPy().make(values, shape, dtype), copy=True)
 
     def read(self, array: Any) -> list[Any]:
-        flat = refarray.reshape(array, (-1,))
-        kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
-        convert = kind[str(array.dtype)[0]]
-        return [convert(flat[i]) for i in range(flat.shape[0])]
+        return np.asarray(memoryview(array)).ravel().tolist()
+
+    def read_only(self, array: Any) -> Any:
+        view = np.from_dlpack(array)
+        view.flags.writeable = False
+        return refarray.from_dlpack(view)
+
+    def is_read_only(self, array: Any) -> bool:
+        return memoryview(array).readonly
