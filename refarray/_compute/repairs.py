@@ -1,6 +1,7 @@
 """Kernels: NumPy's, but for those that disagree with the standard.
 
-Each repair is one function and names the clause that it restores.
+Each repair is one function and names the clause that it restores. It runs NumPy's
+kernel, looks whether any element needs the repair, and computes again only those.
 
 Next: `pipeline.py`.
 """
@@ -19,10 +20,18 @@ _Array = np.ndarray[Any, Any]
 
 def kernel(name: str, dtype: DType) -> Kernel:
     """Return the kernel of an elementwise function for operands of `dtype`."""
-    for names, kinds, repaired in _REPAIRS:
-        if name in names and dtype in kinds:
+    for repaired_name, kinds, repaired in _REPAIRS:
+        if name == repaired_name and dtype in kinds:
             return repaired
     return getattr(np, name)  # type: ignore[no-any-return]
+
+
+def _all_finite(x: Any) -> bool:
+    # As np.isfinite(x).all(), which is slower than the addition of short arrays.
+    return b"\0" not in np.isfinite(x).tobytes()
+
+
+# Real numbers ------------------------------------------------------------------------
 
 
 def floor_divide(x1: Any, x2: Any, out: _Array) -> None:
@@ -31,11 +40,12 @@ def floor_divide(x1: Any, x2: Any, out: _Array) -> None:
     NumPy follows Python, where inf // 2.0 is NaN and 1.0 // -inf is -1. The standard's
     special cases ask for floor(x1 / x2): infinity, and negative zero.
     """
-    infinite1, infinite2 = np.isinf(x1), np.isinf(x2)
-    special = (infinite1 & np.isfinite(x2) & (x2 != 0)) | (np.isfinite(x1) & infinite2)
-    quotient = np.true_divide(x1, x2)
     np.floor_divide(x1, x2, out=out)
-    np.copyto(out, quotient, where=special)
+    if not (_all_finite(x1) and _all_finite(x2)):
+        infinite1, infinite2 = np.isinf(x1), np.isinf(x2)
+        special = infinite1 & np.isfinite(x2) & (x2 != 0)
+        special |= np.isfinite(x1) & infinite2
+        np.copyto(out, np.true_divide(x1, x2), where=special)
 
 
 def power(x1: Any, x2: Any, out: _Array) -> None:
@@ -44,28 +54,143 @@ def power(x1: Any, x2: Any, out: _Array) -> None:
     NumPy takes x**0.5 for a square root, so (-inf)**0.5 is NaN and (-0)**0.5 is -0. The
     standard's special cases give +infinity and +0.
     """
-    special = (x2 == 0.5) & (np.isinf(x1) | (x1 == 0))
-    magnitude = np.abs(x1)
     np.power(x1, x2, out=out)
-    np.copyto(out, magnitude, where=special)
+    half = x2 == 0.5
+    if half.any():
+        special = half & (np.isinf(x1) | (x1 == 0))
+        np.copyto(out, np.abs(x1), where=special)
 
 
-def real(x: Any, out: _Array) -> None:
+def integer_power(x1: Any, x2: Any, out: _Array) -> None:
+    """Raise integers to a power, and say in refarray's words what is refused.
+
+    The standard leaves negative powers open.
+    """
+    try:
+        np.power(x1, x2, out=out)
+    except ValueError:
+        raise ValueError(
+            "pow takes integers to powers of 0 or more, and a power here is negative; "
+            "convert the base with astype to a floating-point dtype first"
+        ) from None
+
+
+# Complex numbers ---------------------------------------------------------------------
+
+
+def real(x: _Array, out: _Array) -> None:
     """Copy the real part; NumPy's own gives a view."""
     np.copyto(out, x.real)
 
 
-def imag(x: Any, out: _Array) -> None:
+def imag(x: _Array, out: _Array) -> None:
     """Copy the imaginary part; NumPy's own gives a view."""
     np.copyto(out, x.imag)
 
 
-_REPAIRS: tuple[tuple[frozenset[str], frozenset[DType], Kernel], ...] = (
-    (frozenset({"floor_divide"}), KINDS["real floating"], floor_divide),
-    (frozenset({"pow"}), KINDS["real floating"], power),
-    (frozenset({"real"}), KINDS["complex floating"], real),
-    (frozenset({"real"}), KINDS["numeric"], np.positive),
-    (frozenset({"imag"}), KINDS["complex floating"], imag),
-    (frozenset({"round"}), KINDS["integral"], np.positive),
-    (frozenset({"round"}), KINDS["numeric"], np.rint),
+def expm1(x: _Array, out: _Array) -> None:
+    """Special cases as by exp(x) - 1.
+
+    NumPy gives NaN where a part is infinite, and -0 for a real part of -0. The standard
+    has a case for each.
+    """
+    np.expm1(x, out=out)
+    special = (x == 0) | ~np.isfinite(x)
+    if special.any():
+        values = np.exp(x[special])
+        values.real -= 1
+        out[special] = values
+
+
+def log1p(x: _Array, out: _Array) -> None:
+    """Accurate near zero, and wherever 1 + x is near the unit circle.
+
+    NumPy takes log(abs(1 + x)) for the real part, which is what the standard warns of.
+    """
+    np.log1p(x, out=out)
+    near = np.abs(out.real) < 0.5
+    if near.any():
+        x = x[near].astype(np.complex128)
+        out.real[near] = np.log1p(_square_minus_one(x.real, x.imag)) / 2
+
+
+def _square_minus_one(a: Any, b: Any) -> Any:
+    """Return abs(1 + a + bj)**2 - 1 = 2a + a*a + b*b, rounded about once."""
+    (aa, error1), (bb, error2) = _square(a), _square(b)
+    total, error3 = _add(2 * a, aa)
+    total, error4 = _add(total, bb)
+    return total + (error1 + error2 + error3 + error4)
+
+
+def _square(x: Any) -> tuple[Any, Any]:
+    """Return x * x and its rounding error (Dekker: both halves have 26 bits)."""
+    scaled = x * 134217729.0  # 2**27 + 1
+    high = scaled - (scaled - x)
+    low = x - high
+    product = x * x
+    return product, ((high * high - product) + 2 * high * low) + low * low
+
+
+def _add(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return x + y and its rounding error (Knuth)."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+def sign(x: _Array, out: _Array) -> None:
+    """Divide by the magnitude, whatever that is.
+
+    NumPy lets magnitudes overflow, and loses the digits of subnormal numbers.
+    """
+    magnitude = np.abs(x)
+    np.divide(x.real, magnitude, out=out.real)
+    np.divide(x.imag, magnitude, out=out.imag)
+    limits = np.finfo(magnitude.dtype)
+    usual = (magnitude >= limits.smallest_normal) & (magnitude <= limits.max)
+    if not usual.all():
+        special = ~usual
+        values = x[special]
+        # Powers of two, so that nothing is rounded: a magnitude within the usual range.
+        values = np.where(np.abs(values) < 1, values * 2.0**64, values / 4)
+        out[special] = np.sign(values)
+
+
+def tan(x: _Array, out: _Array) -> None:
+    """Limits at imaginary infinity, as those of tanh at the real one."""
+    np.tan(x, out=out)
+    infinite = np.isinf(x.imag)
+    if infinite.any():
+        out.real[infinite] = np.copysign(0, x.real[infinite])
+
+
+def tanh(x: _Array, out: _Array) -> None:
+    """Limits at real infinity: 1 + 0j in the upper half-plane.
+
+    C gives the zero the sign of sin(2b). The standard's special case has no such
+    factor, and tanh(conj(x)) is conj(tanh(x)).
+    """
+    np.tanh(x, out=out)
+    infinite = np.isinf(x.real)
+    if infinite.any():
+        out.imag[infinite] = np.copysign(0, x.imag[infinite])
+
+
+_REAL, _COMPLEX = KINDS["real floating"], KINDS["complex floating"]
+
+# The first entry that fits counts. Some are no repairs: NumPy has no ufunc of the name.
+_REPAIRS: tuple[tuple[str, frozenset[DType], Kernel], ...] = (
+    ("floor_divide", _REAL, floor_divide),
+    ("pow", _REAL, power),
+    ("pow", KINDS["integral"], integer_power),
+    ("real", _COMPLEX, real),
+    ("real", KINDS["numeric"], np.positive),
+    ("imag", _COMPLEX, imag),
+    ("round", KINDS["integral"], np.positive),
+    ("round", KINDS["numeric"], np.rint),
+    ("expm1", _COMPLEX, expm1),
+    ("log1p", _COMPLEX, log1p),
+    ("sign", _COMPLEX, sign),
+    ("tan", _COMPLEX, tan),
+    ("tanh", _COMPLEX, tanh),
 )
