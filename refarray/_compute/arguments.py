@@ -14,7 +14,7 @@ import numpy as np
 
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
-from refarray._base.promotion import promote
+from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.engine import view
 from refarray._compute.pipeline import (
     ANY,
@@ -23,7 +23,9 @@ from refarray._compute.pipeline import (
     check_array,
     device_error,
     is_scalar,
+    operand_error,
     plain_scalar,
+    scalar_value,
 )
 from refarray._memory.native import ArrayBase
 
@@ -53,6 +55,30 @@ def common(name: str, arrays: Sequence[ArrayBase]) -> tuple[DType, Device]:
     """
     check_device(name, *arrays)
     return reduce(promote, (x.dtype for x in arrays)), arrays[0].device
+
+
+def operands(
+    name: str, category: Category, x1: object, x2: object
+) -> tuple[Any, Any, DType, Device]:
+    """Return what a kernel takes for two operands, one of which may be a scalar.
+
+    Beside views, or a scalar, the dtype in which they meet and the device they share.
+    """
+    for x in (x1, x2):
+        if isinstance(x, ArrayBase):
+            check(name, x, category)
+        elif not is_scalar(x):
+            raise operand_error(name, x)
+    if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
+        dtype, device = common(name, (x1, x2))
+        return view(x1), view(x2), dtype, device
+    if isinstance(x1, ArrayBase):
+        dtype = scalar_dtype(type(plain_scalar(x2)), x1.dtype)
+        return view(x1), scalar_value(x2, dtype), dtype, x1.device
+    if isinstance(x2, ArrayBase):
+        dtype = scalar_dtype(type(plain_scalar(x1)), x2.dtype)
+        return scalar_value(x1, dtype), view(x2), dtype, x2.device
+    raise operand_error(name, x1)
 
 
 def number(name: str, what: str, value: Any) -> bool | int | float | complex:

@@ -1,0 +1,115 @@
+"""Ordering: sorted elements, the indices that sort them, and what is unique among them.
+
+NaN comes last, in descending order too, and so it does for `searchsorted`.
+
+Next folder: `_standard/`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from refarray._base.dtypes import DEFAULT_INDEX, KINDS
+from refarray._compute.array import Array
+from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._memory.native import allocate
+
+
+def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
+    """Return the elements sorted along `axis`."""
+    out: Array = allocate(x.shape, x.dtype, x.device, False)
+    values = kernel_view(out)
+    kernels(x.device).copyto(values, kernel_view(x))
+    if descending:
+        reverse = getattr(kernels(x.device), _reversal(x))
+        call(reverse, values, out=values)
+    values.sort(axis=axis, kind=_kind(x, stable))
+    if descending:
+        call(reverse, values, out=values)
+    return out
+
+
+def argsort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
+    """Return the indices that sort the elements along `axis`."""
+    values = kernel_view(x)
+    if descending:
+        values = call(getattr(kernels(x.device), _reversal(x)), values)
+    order = values.argsort(axis=axis, kind="stable" if stable else None)
+    return adopt(order, DEFAULT_INDEX, x.device)  # type: ignore[no-any-return]
+
+
+def _reversal(x: Array) -> str:
+    """Return the kernel that turns descending order into ascending.
+
+    It keeps equal elements equal, so that a stable sort keeps their order, and NaN as
+    it is, so that it stays last. It undoes itself exactly.
+    """
+    return "invert" if x.dtype in KINDS["integral"] else "negative"
+
+
+def _kind(x: Array, stable: bool) -> Literal["stable"] | None:
+    """Return the kind of sort that orders the elements of `x` in the least time.
+
+    That a sort is stable shows in the elements only if there are zeros of both signs,
+    which are equal. The stable one is the faster for small integers.
+    """
+    if x.dtype not in KINDS["real floating"]:
+        return "stable" if x.dtype.itemsize <= 2 else None
+    if not stable:
+        return None
+    values = kernel_view(x)
+    zeros = values[values == 0]
+    return "stable" if kernels(x.device).signbit(zeros).any() else None
+
+
+class Groups:
+    """Equal elements of an array, found by sorting: one group for each unique value."""
+
+    def __init__(self, x: Array, indices: bool) -> None:
+        self.x = x
+        k = kernels(x.device)
+        values = kernel_view(x).reshape(-1)
+        # Sorted in a stable way, each group begins with its first element.
+        if indices:
+            self.order = values.argsort(kind="stable")
+            ordered = values[self.order]
+        else:
+            ordered = k.sort(values, kind=_kind(x, stable=True))
+        self.starts = k.ones(x.size, dtype=bool)
+        # NaN differs from itself, so that each is a group of its own.
+        k.not_equal(ordered[1:], ordered[:-1], out=self.starts[1:])
+        self.representatives = ordered[self.starts]
+
+    def values(self) -> Array:
+        """Return one element of each group."""
+        return self._array(self.representatives)
+
+    def indices(self) -> Array:
+        """Return the index of each group's first element in the flattened array."""
+        return self._index_array(self.order[self.starts])
+
+    def inverse(self) -> Array:
+        """Return the group of each element, in the shape of the array."""
+        k = kernels(self.x.device)
+        groups = k.cumsum(self.starts, dtype=NUMPY_DTYPES[DEFAULT_INDEX])
+        groups -= 1
+        out: Array = allocate(self.x.shape, DEFAULT_INDEX, self.x.device, False)
+        kernel_view(out).reshape(-1)[self.order] = groups
+        return out
+
+    def counts(self) -> Array:
+        """Return the number of elements in each group."""
+        k = kernels(self.x.device)
+        (begins,) = self.starts.nonzero()
+        out: Array = allocate(begins.shape, DEFAULT_INDEX, self.x.device, False)
+        counts = kernel_view(out)
+        k.subtract(begins[1:], begins[:-1], out=counts[:-1])
+        counts[-1:] = self.x.size - begins[-1:]
+        return out
+
+    def _array(self, values: Any) -> Array:
+        return adopt(values, self.x.dtype, self.x.device)  # type: ignore[no-any-return]
+
+    def _index_array(self, values: Any) -> Array:
+        return adopt(values, DEFAULT_INDEX, self.x.device)  # type: ignore[no-any-return]

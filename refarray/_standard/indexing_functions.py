@@ -1,0 +1,79 @@
+"""Indexing functions. Source: array API 2025.12, indexing functions.
+
+Negative indices count from the end. IndexError for an index or an axis out of range.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.layout import broadcast_shapes, normalize_axis
+from refarray._compute.arguments import check, check_device
+from refarray._compute.array import Array
+from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._compute.pipeline import INTEGRAL, check_array
+from refarray._memory.native import allocate
+
+__all__ = ["take", "take_along_axis"]
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Slices of `x` along `axis`, at a vector of indices.
+
+    ValueError for `indices` of another number of dimensions than one, and without
+    `axis` unless `x` has one dimension.
+    """
+    check_array("take", x)
+    places = _indices("take", x, indices)
+    if indices.ndim != 1:
+        raise ValueError(
+            f"take takes indices of one dimension, got shape {indices.shape} "
+            "(array API 2025.12, take)"
+        )
+    if axis is None and x.ndim != 1:
+        raise ValueError(
+            f"take needs an axis for an array of shape {x.shape} "
+            "(array API 2025.12, take)"
+        )
+    i = 0 if axis is None else normalize_axis(axis, x.ndim)
+    shape = (*x.shape[:i], indices.size, *x.shape[i + 1 :])
+    out: Array = allocate(shape, x.dtype, x.device, False)
+    call(kernels(x.device).take, kernel_view(x), places, i, kernel_view(out))
+    return out
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Elements of `x` at `indices` along `axis`, the other axes broadcast.
+
+    ValueError for shapes that do not fit.
+    """
+    check_array("take_along_axis", x)
+    places = _indices("take_along_axis", x, indices)
+    i = normalize_axis(axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise ValueError(
+            f"take_along_axis takes as many dimensions of indices as of x, got "
+            f"{indices.ndim} and {x.ndim} (array API 2025.12, take_along_axis)"
+        )
+    broadcast_shapes(_others(x.shape, i), _others(indices.shape, i))
+    values = call(kernels(x.device).take_along_axis, kernel_view(x), places, i)
+    return adopt(values, x.dtype, x.device)  # type: ignore[no-any-return]
+
+
+def _others(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def _indices(name: str, x: Array, indices: Array) -> Any:
+    check(name, indices, INTEGRAL)
+    check_device(name, x, indices)
+    values = kernel_view(indices)
+    if indices.dtype is dtypes.uint64:
+        # Beyond int64 no index is in range; there it must not turn into a negative one.
+        largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
+        values = kernels(x.device).minimum(values, np.uint64(largest))
+    return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)

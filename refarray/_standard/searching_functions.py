@@ -1,0 +1,141 @@
+"""Searching functions. Source: array API 2025.12, searching functions.
+
+Indices have the default index dtype, int64. IndexError for an axis out of range.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from refarray._base import dtypes
+from refarray._base.layout import broadcast_shapes, normalize_axis
+from refarray._compute.arguments import check, check_device, operands
+from refarray._compute.array import Array
+from refarray._compute.casting import cast
+from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import view as kernel_view
+from refarray._compute.pipeline import ANY, BOOL, INTEGRAL, REAL
+from refarray._compute.reductions import reduce
+from refarray._memory.native import allocate
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the first maximum along `axis`, or in the flattened array; NaN wins.
+
+    ValueError where there are no elements to search.
+    """
+    return _extreme("argmax", x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the first minimum along `axis`, or in the flattened array; NaN wins.
+
+    ValueError where there are no elements to search.
+    """
+    return _extreme("argmin", x, axis, keepdims)
+
+
+def _extreme(name: str, x: Array, axis: int | None, keepdims: bool) -> Array:
+    check(name, x, REAL)
+    i = None if axis is None else normalize_axis(axis, x.ndim)
+    before, after = ((), ()) if i is None else (x.shape[:i], x.shape[i + 1 :])
+    if keepdims:
+        before += (1,) * (x.ndim if i is None else 1)
+    out: Array = allocate(before + after, dtypes.DEFAULT_INDEX, x.device, False)
+    if out.size and not x.size:
+        raise ValueError(
+            f"{name} found no elements to search in shape {x.shape}, axis={axis}"
+        )
+    search = getattr(kernel_view(x), name)
+    call(search, axis=i, out=kernel_view(out), keepdims=keepdims)
+    return out
+
+
+def count_nonzero(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Number of elements along `axis` that are not zero; NaN is not zero."""
+    check("count_nonzero", x)
+    mask = x if x.dtype is dtypes.bool else cast(x, dtypes.bool)
+    return reduce("add", mask, axis, keepdims, dtypes.DEFAULT_INDEX)
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Indices of the elements that are not zero, in row-major order, for each axis.
+
+    ValueError for an array without dimensions.
+    """
+    check("nonzero", x)
+    if x.ndim == 0:
+        raise ValueError(
+            "nonzero takes arrays with at least one dimension "
+            "(array API 2025.12, nonzero)"
+        )
+    places = call(kernel_view(x).nonzero)
+    return tuple(adopt(i, dtypes.DEFAULT_INDEX, x.device) for i in places)
+
+
+def searchsorted(
+    x1: Array,
+    x2: Array | int | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Array | None = None,
+) -> Array:
+    """Where to insert the elements of `x2` so that `x1` stays sorted.
+
+    Before equal elements on the left, after them on the right. `sorter` holds the
+    indices that sort `x1`. NaN counts as larger than any number, as in `sort`.
+    ValueError unless `x1` has one dimension, `sorter` its shape, and `side` is "left"
+    or "right".
+    """
+    known, wanted, _, device = operands("searchsorted", REAL, x1, x2)
+    check("searchsorted", x1, REAL)
+    if x1.ndim != 1:
+        raise ValueError(
+            f"searchsorted takes x1 of one dimension, got shape {x1.shape} "
+            "(array API 2025.12, searchsorted)"
+        )
+    if side not in ("left", "right"):
+        raise ValueError(f"side is 'left' or 'right', not {side!r}")
+    order = None
+    if sorter is not None:
+        check("searchsorted", sorter, INTEGRAL)
+        check_device("searchsorted", x1, sorter)
+        if sorter.shape != x1.shape:
+            raise ValueError(
+                f"searchsorted takes a sorter of the shape of x1, {x1.shape}, got "
+                f"{sorter.shape} (array API 2025.12, searchsorted)"
+            )
+        order = kernel_view(sorter).astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX])
+    places = call(kernels(device).searchsorted, known, wanted, side, order)
+    return adopt(places, dtypes.DEFAULT_INDEX, device)  # type: ignore[no-any-return]
+
+
+def where(
+    condition: Array,
+    x1: Array | bool | int | float | complex,
+    x2: Array | bool | int | float | complex,
+    /,
+) -> Array:
+    """Elements of `x1` where `condition` is true, of `x2` elsewhere, broadcast.
+
+    One of `x1` and `x2` may be a Python scalar. TypeError for a condition of another
+    dtype than bool, and for dtypes that do not promote.
+    """
+    check("where", condition, BOOL)
+    v1, v2, dtype, device = operands("where", ANY, x1, x2)
+    check_device("where", condition, *(x for x in (x1, x2) if isinstance(x, Array)))
+    shape = broadcast_shapes(condition.shape, v1.shape, v2.shape)
+    out: Array = allocate(shape, dtype, device, False)
+    k = kernels(device)
+    call(k.copyto, kernel_view(out), v2)
+    call(k.copyto, kernel_view(out), v1, where=kernel_view(condition))
+    return out

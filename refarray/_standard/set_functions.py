@@ -1,0 +1,83 @@
+"""Set functions. Source: array API 2025.12, set functions.
+
+Values are equal as by `equal`: every NaN is a value of its own, zeros of either sign
+are one value. Unique values come in ascending order, which the standard leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from refarray._base import dtypes
+from refarray._compute.arguments import check, operands
+from refarray._compute.array import Array
+from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.ordering import Groups
+from refarray._compute.pipeline import ANY
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+
+class UniqueAll(NamedTuple):
+    """Result of `unique_all`."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """Result of `unique_counts`."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """Result of `unique_inverse`."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
+    """Whether each element of `x1` is (with `invert`: is not) an element of `x2`.
+
+    One of them may be a Python scalar. TypeError for dtypes that do not promote.
+    """
+    elements, known, _, device = operands("isin", ANY, x1, x2)
+    found = call(kernels(device).isin, elements, known, invert=invert)
+    return adopt(found, dtypes.bool, device)  # type: ignore[no-any-return]
+
+
+def unique_all(x: Array, /) -> UniqueAll:
+    """Unique values, where each is first, which one each element is, and their counts.
+
+    `indices` count in the flattened array; `inverse_indices` have the shape of `x`.
+    """
+    check("unique_all", x)
+    groups = Groups(x, indices=True)
+    return UniqueAll(
+        groups.values(), groups.indices(), groups.inverse(), groups.counts()
+    )
+
+
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """Unique values, and how often each occurs."""
+    check("unique_counts", x)
+    groups = Groups(x, indices=False)
+    return UniqueCounts(groups.values(), groups.counts())
+
+
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """Unique values, and for each element of `x` the index of its value there."""
+    check("unique_inverse", x)
+    groups = Groups(x, indices=True)
+    return UniqueInverse(groups.values(), groups.inverse())
+
+
+def unique_values(x: Array, /) -> Array:
+    """Unique values, in a one-dimensional array."""
+    check("unique_values", x)
+    return Groups(x, indices=False).values()
