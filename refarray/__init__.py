@@ -1,6 +1,6 @@
 """refarray: the reference array library of the array API standard and of DLPack.
 
-This file is the table of contents: the standard's names, in the standard's order. Beside
+This file is the table of contents: the names of the standard, in its own order. Beside
 them stand `Array`, `Device`, `namespace` (the standard of other years), `dlpack` (the
 protocol itself) and `memory` (counters and cache of host memory).
 
@@ -31,6 +31,7 @@ from refarray._base.dtypes import (
 )
 from refarray._compute.array import Array
 from refarray._compute.array import use_functions as _use_functions
+from refarray._standard.constants import e, inf, nan, newaxis, pi
 from refarray._standard.creation_functions import (
     arange,
     asarray,
@@ -48,6 +49,14 @@ from refarray._standard.creation_functions import (
     triu,
     zeros,
     zeros_like,
+)
+from refarray._standard.data_type_functions import (
+    astype,
+    can_cast,
+    finfo,
+    iinfo,
+    isdtype,
+    result_type,
 )
 from refarray._standard.elementwise_functions import (
     abs,
@@ -118,6 +127,13 @@ from refarray._standard.elementwise_functions import (
     tanh,
     trunc,
 )
+from refarray._standard.indexing_functions import (
+    take,
+    take_along_axis,
+)
+from refarray._standard.info import (
+    __array_namespace_info__,
+)
 from refarray._standard.linear_algebra_functions import (
     matmul,
     matrix_transpose,
@@ -141,6 +157,25 @@ from refarray._standard.manipulation_functions import (
     tile,
     unstack,
 )
+from refarray._standard.searching_functions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    nonzero,
+    searchsorted,
+    where,
+)
+from refarray._standard.set_functions import (
+    isin,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
+from refarray._standard.sorting_functions import (
+    argsort,
+    sort,
+)
 from refarray._standard.statistical_functions import (
     cumulative_prod,
     cumulative_sum,
@@ -152,12 +187,24 @@ from refarray._standard.statistical_functions import (
     sum,
     var,
 )
+from refarray._standard.utility_functions import (
+    all,
+    any,
+    diff,
+)
+from refarray._standard.versions import namespace
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 __all__ = [
     "__array_api_version__",
+    # constants
+    "e",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
     # data types
     "bool",
     "int8",
@@ -189,6 +236,13 @@ __all__ = [
     "triu",
     "zeros",
     "zeros_like",
+    # data type functions
+    "astype",
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "isdtype",
+    "result_type",
     # elementwise functions
     "abs",
     "acos",
@@ -257,6 +311,11 @@ __all__ = [
     "tan",
     "tanh",
     "trunc",
+    # indexing functions
+    "take",
+    "take_along_axis",
+    # info
+    "__array_namespace_info__",
     # linear algebra functions
     "matmul",
     "matrix_transpose",
@@ -278,6 +337,22 @@ __all__ = [
     "stack",
     "tile",
     "unstack",
+    # searching functions
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "nonzero",
+    "searchsorted",
+    "where",
+    # set functions
+    "isin",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    # sorting functions
+    "argsort",
+    "sort",
     # statistical functions
     "cumulative_prod",
     "cumulative_sum",
@@ -288,11 +363,16 @@ __all__ = [
     "std",
     "sum",
     "var",
+    # utility functions
+    "all",
+    "any",
+    "diff",
     # beside the standard
     "Array",
     "Device",
     "dlpack",
     "memory",
+    "namespace",
 ]
 
 # The extensions of the standard, found when they are asked for, so that a namespace can
