@@ -30,6 +30,11 @@ static void forge_delete(forge_case *self)
         Py_XDECREF(PyList_New(0));
         PyGILState_Release(state);
     }
+    else if (self->deleter_kind == FORGE_DELETER_LOSES_ERROR && Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyErr_Clear();
+        PyGILState_Release(state);
+    }
 }
 
 void forge_delete_legacy(DLManagedTensor *self) { forge_delete(self->manager_ctx); }

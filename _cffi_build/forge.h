@@ -5,7 +5,8 @@
 enum {
     FORGE_DELETER_COUNTS = 0,       /* nothing more: right for any thread, at any time */
     FORGE_DELETER_NEEDS_GIL = 1,    /* wrong: touches Python and takes no GIL */
-    FORGE_DELETER_TAKES_GIL = 2     /* wrong: does not ask whether Python still runs */
+    FORGE_DELETER_TAKES_GIL = 2,    /* wrong: does not ask whether Python still runs */
+    FORGE_DELETER_LOSES_ERROR = 3   /* wrong: clears a pending exception */
 };
 
 /* What the destructor of a forged capsule does after it has counted the call. */

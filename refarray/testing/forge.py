@@ -49,7 +49,7 @@ DTYPES: dict[str, tuple[tuple[int, int, int], str]] = {
 NAMES = {triple: name for name, (triple, _) in DTYPES.items()}
 FLOAT64 = DTYPES["float64"][0]
 
-DELETERS = {"counts": 0, "needs GIL": 1, "takes GIL": 2}
+DELETERS = {"counts": 0, "needs GIL": 1, "takes GIL": 2, "loses error": 3}
 DESTRUCTORS = {
     "right": 0,
     "ignores name": 1,
