@@ -23,6 +23,12 @@ __all__ = ["MODULES", "Case", "Check", "Deviation", "Report", "all_checks", "run
 MODULES: tuple[str, ...] = (
     "check_elementwise_accuracy",
     "check_elementwise_exact",
+    "check_elementwise_layouts",
+    "check_elementwise_scalars",
+    "check_elementwise_errors",
+    "check_operators",
+    "check_operators_overlap",
+    "check_promotion",
     "check_special_cases",
     "check_special_reductions",
 )

@@ -57,13 +57,14 @@ def _progress(line: str) -> None:
 
 
 def table(deviations: Iterable[Deviation]) -> str:
-    """The deviations for a person: one block for each function, clause and kind."""
-    groups: dict[tuple[str, str, bool], list[Deviation]] = {}
+    """The deviations for a person: one block for each function and clause or error."""
+    groups: dict[tuple[str, str], list[Deviation]] = {}
     for each in deviations:
-        key = (each.function, each.clause, each.wanted == "no error")
-        groups.setdefault(key, []).append(each)
+        # A dtype that is not supported fails under every clause with one error.
+        error = each.got.partition(":")[0] if each.wanted == "no error" else ""
+        groups.setdefault((each.function, error or each.clause), []).append(each)
     blocks = []
-    for (function, clause, _), found in groups.items():
+    for (function, _), found in groups.items():
         dtypes = " ".join(dict.fromkeys(d.dtype for d in found if d.dtype))
         more = f"   ({len(found)} deviations)" if len(found) > 1 else ""
         first = found[0]
@@ -72,7 +73,7 @@ def table(deviations: Iterable[Deviation]) -> str:
             f"    given   {first.given}\n"
             f"    came    {first.got}\n"
             f"    wanted  {first.wanted}\n"
-            f"    clause  {clause}\n"
+            f"    clause  {first.clause}\n"
         )
     return "\n".join(blocks)
 
