@@ -1,6 +1,5 @@
 """Memory goes back exactly once, in whichever order things end."""
 
-import gc
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 
 import refarray as xp
 from refarray.dlpack import from_capsule
-from refarray.memory import statistics
 
 
 def resident():
@@ -20,29 +18,8 @@ def resident():
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-class Balance:
-    """Assert, on leaving, that memory and tensors are where they were."""
-
-    def __enter__(self):
-        gc.collect()
-        self.before = statistics()
-
-    def __exit__(self, *error):
-        if error[0] is None:
-            gc.collect()
-            after = statistics()
-            for name in ("live_bytes", "live_buffers"):
-                assert getattr(after, name) == getattr(self.before, name), name
-            for made, deleted in (
-                ("exported", "exports_deleted"),
-                ("imported", "imports_deleted"),
-            ):
-                held = getattr(self.before, made) - getattr(self.before, deleted)
-                assert getattr(after, made) - getattr(after, deleted) == held, made
-
-
-def test_the_producer_goes_first():
-    with Balance():
+def test_the_producer_goes_first(balance):
+    with balance:
         a = np.arange(1000.0)
         x = xp.from_dlpack(a)
         y = x + 1.0
@@ -54,8 +31,8 @@ def test_the_producer_goes_first():
         del x, b, junk
 
 
-def test_the_consumer_goes_first():
-    with Balance():
+def test_the_consumer_goes_first(balance):
+    with balance:
         a = np.arange(10.0)
         x = xp.from_dlpack(a)
         b = np.from_dlpack(x)
@@ -65,8 +42,8 @@ def test_the_consumer_goes_first():
         assert a[9] == 9.0
 
 
-def test_a_capsule_that_nobody_consumes():
-    with Balance():
+def test_a_capsule_that_nobody_consumes(balance):
+    with balance:
         x = xp.from_dlpack(np.arange(10.0)) + 1.0
         for version in (None, (1, 0)):
             capsule = x.__dlpack__(max_version=version)
@@ -74,9 +51,9 @@ def test_a_capsule_that_nobody_consumes():
         del x
 
 
-def test_an_exception_while_a_capsule_goes_is_kept():
+def test_an_exception_while_a_capsule_goes_is_kept(balance):
     x = xp.from_dlpack(np.arange(10.0)) + 1.0
-    with Balance():
+    with balance:
         for version in (None, (1, 0)):
             with pytest.raises(KeyError, match="kept"):
                 exec(
@@ -86,8 +63,8 @@ def test_an_exception_while_a_capsule_goes_is_kept():
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_a_capsule_is_consumed_once(version):
-    with Balance():
+def test_a_capsule_is_consumed_once(balance, version):
+    with balance:
         x = xp.from_dlpack(np.arange(10.0)) + 1.0
         capsule = x.__dlpack__(max_version=version)
         y = from_capsule(capsule)
@@ -99,8 +76,8 @@ def test_a_capsule_is_consumed_once(version):
         del x, y
 
 
-def test_a_refused_capsule_gives_its_memory_back():
-    with Balance():
+def test_a_refused_capsule_gives_its_memory_back(balance):
+    with balance:
         # NumPy's longdouble has no DLPack type here; its datetime has none at all.
         with pytest.raises(BufferError):
             xp.from_dlpack(np.zeros(3, "M8[s]"))
@@ -108,7 +85,7 @@ def test_a_refused_capsule_gives_its_memory_back():
             xp.from_dlpack(np.zeros(3, np.longdouble))
 
 
-def test_a_hundred_thousand_round_trips_lose_nothing():
+def test_a_hundred_thousand_round_trips_lose_nothing(balance):
     a = np.arange(100.0)
 
     def round_trips(n):
@@ -118,7 +95,7 @@ def test_a_hundred_thousand_round_trips_lose_nothing():
         del b
 
     round_trips(1000)
-    with Balance():
+    with balance:
         before = resident()
         round_trips(100_000)
         assert resident() - before < 2**20
