@@ -91,12 +91,12 @@ def number(name: str, what: str, value: Any) -> bool | int | float | complex:
     elif isinstance(value, ArrayBase) and value.ndim == 0:
         check(name, value)
         value = view(value).item()
-    if not is_scalar(value):
-        raise TypeError(
-            f"{name} takes a Python scalar as {what}, not {type(value).__name__} "
-            f"(array API 2025.12, {name})"
-        )
-    return plain_scalar(value)
+    if is_scalar(value):
+        return plain_scalar(value)
+    raise TypeError(
+        f"{name} takes a Python scalar as {what}, not {type(value).__name__} "
+        f"(array API 2025.12, {name})"
+    )
 
 
 def integer(name: str, what: str, value: object) -> int:

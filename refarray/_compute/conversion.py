@@ -9,7 +9,7 @@ Next: `movement.py`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -20,7 +20,7 @@ from refarray._base import dtypes
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.layout import MAX_NDIM
-from refarray._base.promotion import PROMOTION, check_int_range, held_error
+from refarray._base.promotion import check_int_range, held_error, promote
 from refarray._compute.array import Array
 from refarray._compute.casting import cast, check_cast
 from refarray._compute.engine import call
@@ -167,17 +167,18 @@ def _buffer_dtype(obj: Any, lent: memoryview) -> DType:
 
 
 def _from_values(obj: Any, dtype: DType | None) -> Array:
-    shape, leaves = _flatten(obj)
-    kinds = set(map(type, leaves))
+    shape, leaves, kinds = _flatten(obj)
     if kinds <= _SCALARS.keys():
-        natural = _widest(_SCALARS[kind] for kind in kinds)
+        natural = _python_dtype(kinds)
     else:
         leaves, natural = _typed_leaves(leaves)
-    target = natural if dtype is None else dtype
-    check_cast(natural, target)
-    # Floats become integers the way of arrays, by a cast.
-    direct = target not in KINDS["integral"] or natural not in KINDS["real floating"]
-    out: Array = allocate(shape, target if direct else natural, CPU, False)
+    target = natural
+    if dtype is not None:
+        check_cast(natural, dtype)
+        # Floats become integers the way of arrays, by a cast.
+        if dtype not in KINDS["integral"] or natural not in KINDS["real floating"]:
+            target = dtype
+    out: Array = allocate(shape, target, CPU, False)
     elements = kernel_view(out).reshape(-1)
     try:
         call(elements.__setitem__, ..., leaves)
@@ -185,19 +186,25 @@ def _from_values(obj: Any, dtype: DType | None) -> Array:
         for leaf in leaves:
             check_int_range(int(leaf), out.dtype)
         raise
-    return out if direct else cast(out, target)
+    return out if dtype is None or dtype is target else cast(out, dtype)
 
 
-def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """Return the shape of nested sequences and their elements in row-major order."""
+def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
+    """Return the shape of nested sequences, their elements, and the types of these.
+
+    The elements in row-major order. ValueError unless the sequences at each depth have
+    one length.
+    """
     shape: list[int] = []
     leaves = [obj]
     ancestors = set()
     while True:
         kinds = set(map(type, leaves))
-        nested = {kind for kind in kinds if _is_sequence(kind)}
+        nested = kinds - _SCALARS.keys()
+        if nested:
+            nested = {kind for kind in nested if _is_sequence(kind)}
         if not nested:
-            return tuple(shape), leaves
+            return tuple(shape), leaves, kinds
         sizes = set(map(len, leaves)) if nested == kinds else set()
         if len(sizes) != 1:
             what = f"lengths {sorted(sizes)}" if sizes else "numbers beside sequences"
@@ -219,6 +226,17 @@ def _is_sequence(kind: type) -> bool:
         issubclass(kind, Sequence)
         and not issubclass(kind, (str, bytes, bytearray, memoryview))
     )
+
+
+def _python_dtype(kinds: set[type]) -> DType:
+    """Return the dtype of Python scalars of these types; float64 if there are none.
+
+    Source: array API 2025.12, asarray, dtype: in order of precedence.
+    """
+    for kind in (complex, float, int, bool):
+        if kind in kinds:
+            return _SCALARS[kind]
+    return dtypes.DEFAULT_REAL
 
 
 def _typed_leaves(leaves: list[Any]) -> tuple[list[Any], DType]:
@@ -259,25 +277,16 @@ def _leaf(leaf: Any) -> tuple[Any, DType]:
     )
 
 
-# Mixed kinds meet in the default dtype of the last of these that is among them.
-_DEFAULTS = {dtype.kind: dtype for dtype in _SCALARS.values()}
-_DEFAULTS["unsigned integer"] = dtypes.DEFAULT_INT
-_ORDER = tuple(
-    "complex floating|real floating|signed integer|unsigned integer|bool".split("|")
-)
+def _widest(found: set[DType]) -> DType:
+    """Return the dtype in which elements meet.
+
+    Where promotion defines none, that of Python scalars of these kinds.
+    """
+    try:
+        return reduce(promote, found)
+    except TypeError:
+        return _python_dtype({_PYTHON_KINDS[dtype.kind] for dtype in found})
 
 
-def _widest(found: Iterable[DType]) -> DType:
-    """Return the dtype in which elements of these dtypes meet."""
-    found = set(found)
-    if not found:
-        return dtypes.DEFAULT_REAL
-    common = reduce(_promoted, found)
-    if common is not None:
-        return common
-    kinds = {dtype.kind for dtype in found}
-    return next(_DEFAULTS[kind] for kind in _ORDER if kind in kinds)
-
-
-def _promoted(d1: Any, d2: Any) -> Any:
-    return PROMOTION.get((d1, d2))
+_PYTHON_KINDS = {dtype.kind: kind for kind, dtype in _SCALARS.items()}
+_PYTHON_KINDS["unsigned integer"] = int
