@@ -213,8 +213,12 @@ class Array(ArrayBase):
         return float(self._real_item("float"))
 
     def __complex__(self, /) -> complex:
-        """Source: array API 2025.12, array.__complex__."""
-        return complex(self._item("complex"))
+        """Source: array API 2025.12, array.__complex__, special cases."""
+        value = self._item("complex")
+        # For a real NaN Python makes the imaginary part zero, the standard NaN.
+        if isinstance(value, float) and value != value:
+            return complex(value, value)
+        return complex(value)
 
     def __index__(self, /) -> int:
         """Source: array API 2025.12, array.__index__."""
