@@ -5,6 +5,8 @@ Then real libraries: what NumPy breaks was measured on NumPy, and is a fact abou
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,50 @@ def test_an_adapter_of_ten_lines_is_enough():
     assert set.union(*found.values()) == {"pass"}
 
 
+def test_an_adapter_that_a_child_cannot_import_is_skipped_with_the_reason():
+    class Local(Library):
+        pass
+
+    (finding,) = check(Local(), [43])
+    assert finding.verdict == "skip"
+    assert "top of a module" in finding.seen
+
+
+def test_an_adapter_in_a_script_is_found_by_its_file(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from refarray.testing.doubles import Library\n"
+        "from refarray.testing.rules import check\n"
+        "class Mine(Library):\n"
+        "    pass\n"
+        "if __name__ == '__main__':\n"
+        "    print(*check(Mine(), [43, 34]))\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "rule 34 (must): pass rule 43 (must): pass\n"
+
+
+def test_a_child_that_does_not_start_is_no_finding():
+    class Elsewhere(Library):
+        pass
+
+    Elsewhere.__module__, Elsewhere.__qualname__ = "no_such_module", "Elsewhere"
+    with pytest.raises(RuntimeError, match="did not start(.|\n)*no_such_module"):
+        check(Elsewhere(), [43])
+
+
+def test_an_error_of_the_adapter_is_not_taken_for_a_pass():
+    class Broken(Library):
+        def make(self, values, shape, dtype):
+            raise OSError("out of order")
+
+    (finding,) = check(Broken(), [1])
+    assert finding.verdict == "fail"
+    assert "out of order" in finding.seen
+
+
 def test_an_adapter_without_a_producer_or_consumer_is_skipped():
     class Empty(Adapter):
         pass
@@ -142,7 +188,8 @@ def test_refarray_keeps_every_rule():
     found = check(Refarray())
     assert [str(f) for f in found if f.verdict in ("fail", "crash")] == []
     # 3 and 21 are about arrays that cannot be exported; refarray has none on the CPU.
-    assert {f.rule for f in found if f.verdict == "skip"} == NEEDS_CUDA_OR_ROCM | {3, 21}
+    skipped = {f.rule for f in found if f.verdict == "skip"}
+    assert skipped == NEEDS_CUDA_OR_ROCM | {3, 21}
 
 
 def test_page_is_current():
