@@ -1,8 +1,8 @@
 """Linear algebra: answers known from mathematics, shapes, dtypes, and what is refused.
 
 The value suite (`python -m refarray.testing.standard refarray --only 'linalg.*'`) holds
-every function to mpmath; here stand the cases that a reader can check by hand, and
-those that the standard leaves open.
+every function to mpmath; here stand the cases that a reader can check by hand. Those
+that the standard leaves open are in tests/unspecified.
 """
 
 import math
@@ -104,14 +104,6 @@ def test_vecdot_conjugates_its_first_operand():
     assert values(xp.vecdot(a, array([1, 0, 1]))) == [2, 8]
 
 
-@pytest.mark.parametrize("axis", [0, 1, -3])
-def test_vecdot_and_cross_count_their_axis_from_the_last(axis):
-    x = xp.ones((3, 3))
-    for function in (xp.vecdot, linalg.cross):
-        with pytest.raises(IndexError, match="from the last"):
-            function(x, x, axis=axis)
-
-
 def test_cross_is_right_handed():
     i, j, k = (array(v) for v in ([1, 0, 0], [0, 1, 0], [0, 0, 1]))
     assert values(linalg.cross(i, j)) == values(k)
@@ -157,15 +149,6 @@ def test_determinants():
     assert (values(singular.sign), values(singular.logabsdet)) == (0, -INF)
 
 
-@pytest.mark.parametrize("place", [(0, 0), (0, 1), (1, 0), (1, 1)])
-def test_a_determinant_with_nan_is_nan(place):
-    a = xp.ones((3, 2, 2), dtype=xp.complex64)
-    a[1, *place] = NAN
-    unknown = [False, True, False]
-    assert values(xp.isnan(linalg.det(a))) == unknown
-    assert values(xp.isnan(linalg.slogdet(a).logabsdet)) == unknown
-
-
 def test_inverse_and_powers():
     fibonacci = array([[1.0, 1.0], [1.0, 0.0]])
     assert values(linalg.matrix_power(fibonacci, 10)) == [[89, 55], [55, 34]]
@@ -188,27 +171,6 @@ def test_solve_takes_a_vector_only_with_exactly_one_dimension():
     assert linalg.solve(stack, xp.ones((5, 1, 2, 3))).shape == (5, 2, 2, 3)
 
 
-@pytest.mark.parametrize(
-    ("function", "matrix"),
-    [
-        (linalg.inv, [[1.0, 2.0], [2.0, 4.0]]),
-        (lambda x: linalg.solve(x, xp.ones(2)), [[0.0, 0.0], [0.0, 1.0]]),
-        (lambda x: linalg.matrix_power(x, -1), [[0.0, 0.0], [0.0, 0.0]]),
-        (linalg.cholesky, [[1.0, 2.0], [2.0, 1.0]]),
-        (linalg.eig, [[INF, 0.0], [0.0, 1.0]]),
-        (linalg.eigvals, [[1.0, NAN], [0.0, 1.0]]),
-        (linalg.svd, [[NAN, 0.0], [0.0, 1.0]]),
-        (linalg.svdvals, [[NAN, 0.0], [0.0, 1.0]]),
-        (linalg.pinv, [[NAN, 0.0], [0.0, 1.0]]),
-        (linalg.matrix_rank, [[NAN, 0.0], [0.0, 1.0]]),
-    ],
-)
-def test_no_answer_is_a_plain_value_error(function, matrix):
-    with pytest.raises(ValueError, match=r"^linalg\.") as caught:
-        function(array(matrix))
-    assert type(caught.value) is ValueError
-
-
 # Decompositions ----------------------------------------------------------------------
 
 
@@ -219,25 +181,6 @@ def test_names_of_the_parts():
     assert linalg.qr(x)._fields == ("Q", "R")
     assert linalg.slogdet(x)._fields == ("sign", "logabsdet")
     assert linalg.svd(x)._fields == ("U", "S", "Vh")
-
-
-def test_eigenvalues_are_complex_or_real_by_function():
-    rotation = array([[0.0, -1.0], [1.0, 0.0]])
-    assert sorted(values(linalg.eigvals(rotation)), key=lambda v: v.imag) == [-1j, 1j]
-    eigenvalues, eigenvectors = linalg.eig(rotation)
-    close(rotation @ eigenvectors, np.from_dlpack(eigenvectors * eigenvalues))
-    assert linalg.eigvals(xp.eye(2)).dtype is xp.complex128
-    hermitian = array([[2.0, -1j], [1j, 2.0]])
-    close(linalg.eigvalsh(hermitian), [1, 3])
-
-
-def test_only_the_lower_triangle_is_read():
-    a = array([[2.0, NAN], [1.0, 2.0]])
-    close(linalg.eigvalsh(a), [1, 3])
-    close(linalg.eigh(a).eigenvalues, [1, 3])
-    factor = [[math.sqrt(2), 0], [math.sqrt(0.5), math.sqrt(1.5)]]
-    close(linalg.cholesky(a), factor)
-    close(linalg.cholesky(a, upper=True), np.transpose(factor))
 
 
 def test_cholesky_upper_is_the_adjoint():
@@ -316,15 +259,3 @@ def test_matrix_norms():
     for refused in (3, "f", 0):
         with pytest.raises(ValueError, match="ord is"):
             linalg.matrix_norm(x, ord=refused)
-
-
-def test_a_norm_of_no_elements_follows_from_its_definition():
-    none = xp.zeros((2, 0))
-    for order in (0, 0.5, 1, 2, 3, INF):
-        assert values(linalg.vector_norm(none, axis=1, ord=order)) == [0, 0]
-    for order in (-0.5, -1, -2, -INF):
-        assert values(linalg.vector_norm(none, axis=1, ord=order)) == [INF, INF]
-    for order in ("fro", "nuc", 1, 2, INF):
-        assert values(linalg.matrix_norm(none, ord=order)) == 0
-    for order in (-1, -2):
-        assert values(linalg.matrix_norm(none, ord=order)) == INF
