@@ -1,4 +1,4 @@
-"""copy= and device=, and inputs that must stay as they are.
+"""copy=, and inputs that must stay as they are. device= is in `check_devices.py`.
 
 Whether two arrays share memory is found out by writing to one of them; a library whose
 arrays cannot be written to is asked for values only.
@@ -202,54 +202,10 @@ def fresh_results(xp: Any, report: Report) -> None:
             _never_shares(case, xp, x, xp.sort(x), values)
 
 
-def devices(xp: Any, report: Report) -> None:
-    """device= of every function that has it, for the device of an array and None."""
-    where = xp.zeros(1).device
-    x = arrays.make(xp, distinct((2, 3), "float32"))
-    makers: dict[str, Callable[[Any], Any]] = {
-        "arange": lambda d: xp.arange(3, device=d),
-        "asarray": lambda d: xp.asarray([1, 2], device=d),
-        "asarray of an array": lambda d: xp.asarray(x, device=d),
-        "empty": lambda d: xp.empty((2,), device=d),
-        "empty_like": lambda d: xp.empty_like(x, device=d),
-        "eye": lambda d: xp.eye(2, device=d),
-        "from_dlpack": lambda d: xp.from_dlpack(x, device=d),
-        "full": lambda d: xp.full((2,), 1, device=d),
-        "full_like": lambda d: xp.full_like(x, 1, device=d),
-        "linspace": lambda d: xp.linspace(0, 1, 3, device=d),
-        "ones": lambda d: xp.ones((2,), device=d),
-        "ones_like": lambda d: xp.ones_like(x, device=d),
-        "zeros": lambda d: xp.zeros((2,), device=d),
-        "zeros_like": lambda d: xp.zeros_like(x, device=d),
-        "astype": lambda d: xp.astype(x, xp.float64, device=d),
-    }
-    if hasattr(xp, "fft"):
-        makers["fft.fftfreq"] = lambda d: xp.fft.fftfreq(4, device=d)
-        makers["fft.rfftfreq"] = lambda d: xp.fft.rfftfreq(4, device=d)
-    for name, make in makers.items():
-        clause = f"{name}: device= places the result"
-        for device in (where, None):
-            given = f"device={'None' if device is None else 'that of an array'}"
-            with report.case(name.split()[0], given=given, clause=clause) as case:
-                got = make(device)
-                case.true(bool(got.device == where), got.device, where)
-
-
-def compared(xp: Any, report: Report) -> None:
-    """Devices compare with == and !=."""
-    clause = "device objects support == and !="
-    with report.case("device", clause=clause) as case:
-        one, two = xp.zeros(1).device, xp.ones(2).device
-        case.true(bool(one == two), f"{one} == {two}: {one == two}", True)
-        case.true(not (one != two), f"{one} != {two}: {one != two}", False)
-
-
 CHECKS = (
     Check("asarray", asarray),
     Check("astype", astype),
     Check("reshape", reshape),
     Check("sort", fresh_results),
     Check("inputs stay unchanged", inputs),
-    Check("device= of functions", devices),
-    Check("device objects", compared),
 )

@@ -1,6 +1,7 @@
 """Creation functions: values and inferred dtypes.
 
-from_dlpack is in `check_dlpack.py`; copy= and device= are in `check_aliasing.py`.
+from_dlpack is in `check_dlpack.py`; copy= is in `check_aliasing.py`, device= in
+`check_devices.py`.
 """
 
 from __future__ import annotations

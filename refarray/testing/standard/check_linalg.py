@@ -254,7 +254,7 @@ def vector_norm(xp: Any, report: Report) -> None:
 
 
 def _norm_of(order: float) -> Callable[[list[Any]], float]:
-    return lambda values: oracle.vector_norm([complex(v) for v in values], order)
+    return lambda values: oracle.vector_norm(tuple(map(complex, values)), order)
 
 
 def matrix_rank(xp: Any, report: Report) -> None:

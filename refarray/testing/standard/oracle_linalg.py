@@ -73,8 +73,14 @@ def pseudo_inverse(a: Matrix) -> Matrix:
 
 def singular_values(a: Matrix) -> np.ndarray[Any, Any]:
     """The singular values in descending order."""
-    values = _CONTEXT.svd_c(_matrix(a), compute_uv=False)
-    return np.asarray(sorted((float(v) for v in values), reverse=True))
+    rows = tuple(map(tuple, a.astype("complex128").tolist()))
+    return np.asarray(_singular_values(rows))
+
+
+@functools.cache
+def _singular_values(rows: tuple[tuple[complex, ...], ...]) -> tuple[float, ...]:
+    values = _CONTEXT.svd_c(_CONTEXT.matrix(rows), compute_uv=False)
+    return tuple(sorted((float(v) for v in values), reverse=True))
 
 
 def eigenvalues(a: Matrix) -> tuple[complex, ...]:
@@ -90,7 +96,8 @@ def _eigenvalues(rows: tuple[tuple[complex, ...], ...]) -> tuple[complex, ...]:
     return tuple(complex(v) for v in values)
 
 
-def vector_norm(values: list[complex], order: float) -> float:
+@functools.cache
+def vector_norm(values: tuple[complex, ...], order: float) -> float:
     """The norm of a vector, by its definition in the standard's table."""
     sizes = [_CONTEXT.mpf(abs(_CONTEXT.mpc(v))) for v in values]
     if order == math.inf:
@@ -108,7 +115,7 @@ def matrix_norm(a: Matrix, order: float | str) -> float:
     """The norm of a matrix, by its definition in the standard's table."""
     size = np.abs(a)
     if order == "fro":
-        return vector_norm([complex(v) for v in a.ravel()], 2)
+        return vector_norm(tuple(map(complex, a.ravel())), 2)
     if order == "nuc":
         return float(np.sum(singular_values(a)))
     if order in (2, -2):
