@@ -85,10 +85,14 @@ def test_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     extension = sysconfig.get_config_var("EXT_SUFFIX") if FREE_THREADED else ".abi3.so"
     assert f"refarray/_native{extension}" in names
-    assert "refarray/_native.pyi" in names
-    assert "refarray/py.typed" in names
-    for path in (ROOT / "refarray").rglob("*.py"):
-        assert path.relative_to(ROOT).as_posix() in names
+    assert f"refarray/testing/_forge{extension}" in names
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "refarray").rglob("*")
+        if path.suffix in {".py", ".pyi", ".typed", ".json"}
+    }
+    assert "refarray/py.typed" in sources and "refarray/_native.pyi" in sources
+    assert sources <= set(names)
     assert {name.split("/")[0] for name in names} == {
         "refarray",
         f"refarray-{VERSION}.dist-info",
