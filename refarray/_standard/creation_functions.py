@@ -289,16 +289,16 @@ def linspace(
 def _line(k: Any, start: float, stop: float, n: int, steps: int) -> Any:
     """Return n of the numbers from start to stop in `steps` steps, both ends exact."""
     values = k.arange(n, dtype=NUMPY_DTYPES[dtypes.float64])
-    if not steps:
-        return values + start
-    if math.isinf(stop - start):
+    if steps and math.isinf(stop - start):
         # The difference of two finite ends may exceed the largest number.
         values /= steps
         values = call(lambda t: (1 - t) * start + t * stop, values)
-    else:
-        values = call(lambda i: i * ((stop - start) / steps) + start, values)
+    elif steps:
+        call(k.multiply, values, (stop - start) / steps, out=values)
+        call(k.add, values, start, out=values)
     values[:1] = start
-    values[steps:] = stop
+    if steps:
+        values[steps:] = stop
     return values
 
 
