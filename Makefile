@@ -10,17 +10,25 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test lint format types layers bench wheel clean
+.PHONY: help demo test array-api-tests lint format types layers bench wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed ## share an array with NumPy and see every field of the exchange
 	@$(BIN)/python -m refarray demo
 
 test: $(VENV)/test ## the test suite
 	@$(BIN)/python -m pytest
+
+# VERSION of the standard, EXAMPLES for each test; with CORRECTED=1, two lines of the suite
+# that are wrong for 2021.12 and 2022.12 are replaced first.
+VERSION  ?= 2025.12
+EXAMPLES ?= 100
+array-api-tests: $(VENV)/test ## the official suite of the standard [VERSION= EXAMPLES=]
+	@$(BIN)/python tests/run_array_api_tests.py --version $(VERSION) \
+	    --examples $(EXAMPLES) $(if $(CORRECTED),--corrected) $(ARGS)
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .
