@@ -30,7 +30,7 @@ from refarray._base.dtypes import (
     uint64,
 )
 from refarray._compute.array import Array
-from refarray._compute.array import use_functions as _use_functions
+from refarray._compute.operators import use_functions as _use_functions
 from refarray._standard.constants import e, inf, nan, newaxis, pi
 from refarray._standard.creation_functions import (
     arange,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from refarray._compute import array
+from refarray._compute import operators
 from refarray._standard import before_2023_12, before_2025_12
 
 # Each version, with the names that came with it.
@@ -130,7 +130,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
     Source: array API 2025.12, array.__array_namespace__; versioning.
     """
     if api_version is None or api_version == VERSIONS[-1]:
-        return array.standard
+        return operators.standard
     if api_version not in VERSIONS:
         known = ", ".join(map(repr, VERSIONS))
         raise ValueError(
@@ -138,11 +138,11 @@ def namespace(api_version: str | None = None) -> ModuleType:
             f"known versions: {known}"
         )
     name = f"refarray.namespace({api_version!r})"
-    return _find(name, api_version, array.standard, _ARRIVALS)
+    return _find(name, api_version, operators.standard, _ARRIVALS)
 
 
 def _extension(name: str, version: str) -> ModuleType:
-    newest: ModuleType = getattr(array.standard, name)
+    newest: ModuleType = getattr(operators.standard, name)
     if name == "fft":
         return newest
     name = f"refarray.namespace({version!r}).linalg"

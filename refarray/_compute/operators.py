@@ -1,0 +1,268 @@
+"""Operators: each is the standard's function of that meaning.
+
+So `x1 + x2` and `add(x1, x2)` take one path. A foreign operand gets its own turn, but
+for what looks like an array and is none.
+
+Next: `array.py`.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refarray._compute.engine import view
+from refarray._compute.pipeline import check_writable, operand_error
+from refarray._memory.native import ArrayBase
+
+if TYPE_CHECKING:
+    from refarray._compute.array import Array
+
+# The namespace with the standard's functions. It imports this module, so it introduces
+# itself once it is complete: `refarray/__init__.py`.
+standard: ModuleType
+
+
+def use_functions(namespace: ModuleType) -> None:
+    """Let operators find the standard's functions in `namespace`."""
+    global standard
+    standard = namespace
+
+
+def _accepts(other: object) -> bool:
+    """Tell whether an operator takes `other`; if not, its own operator may have a turn.
+
+    TypeError for what looks like an array and is none, since the reflected operator of
+    NumPy, or the fallback of `==`, would answer with something else.
+    """
+    if isinstance(other, ArrayBase):
+        return True
+    if isinstance(other, (np.generic, np.ndarray, list, tuple)):
+        raise operand_error("an operator", other)
+    return isinstance(other, (bool, int, float, complex))
+
+
+def _in_place(name: str, x: Any, other: Any) -> Array:
+    """Do `x[...] = x op other`; dtype and shape of `x` must stay as they are.
+
+    Computed first and written after, so that operands which overlap are read whole.
+
+    Source: array API 2025.12, array object, in-place operators.
+    """
+    check_writable(x)
+    result: Array = getattr(standard, name)(x, other)
+    if result.dtype is not x.dtype or result.shape != x.shape:
+        error = TypeError if result.dtype is not x.dtype else ValueError
+        raise error(
+            f"in place, {name} cannot turn {x.dtype} of shape {x.shape} into "
+            f"{result.dtype} of shape {result.shape} "
+            "(array API 2025.12, in-place operators)"
+        )
+    np.copyto(view(x), view(result))
+    out: Array = x
+    return out
+
+
+class Operators(ArrayBase):
+    """The operators of Array. Operands and errors: see the functions that they are."""
+
+    __slots__ = ()
+
+    # NumPy's operators and ufuncs hand over to ours, which refuse NumPy arrays by name.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- Arithmetic ------------------------------------------------------------------
+
+    def __add__(self, other: Array | complex, /) -> Array:
+        return standard.add(self, other) if _accepts(other) else NotImplemented
+
+    def __radd__(self, other: Array | complex, /) -> Array:
+        return standard.add(other, self) if _accepts(other) else NotImplemented
+
+    def __iadd__(self, other: Array | complex, /) -> Array:
+        return _in_place("add", self, other) if _accepts(other) else NotImplemented
+
+    def __sub__(self, other: Array | complex, /) -> Array:
+        return standard.subtract(self, other) if _accepts(other) else NotImplemented
+
+    def __rsub__(self, other: Array | complex, /) -> Array:
+        return standard.subtract(other, self) if _accepts(other) else NotImplemented
+
+    def __isub__(self, other: Array | complex, /) -> Array:
+        return _in_place("subtract", self, other) if _accepts(other) else NotImplemented
+
+    def __mul__(self, other: Array | complex, /) -> Array:
+        return standard.multiply(self, other) if _accepts(other) else NotImplemented
+
+    def __rmul__(self, other: Array | complex, /) -> Array:
+        return standard.multiply(other, self) if _accepts(other) else NotImplemented
+
+    def __imul__(self, other: Array | complex, /) -> Array:
+        return _in_place("multiply", self, other) if _accepts(other) else NotImplemented
+
+    def __truediv__(self, other: Array | complex, /) -> Array:
+        return standard.divide(self, other) if _accepts(other) else NotImplemented
+
+    def __rtruediv__(self, other: Array | complex, /) -> Array:
+        return standard.divide(other, self) if _accepts(other) else NotImplemented
+
+    def __itruediv__(self, other: Array | complex, /) -> Array:
+        return _in_place("divide", self, other) if _accepts(other) else NotImplemented
+
+    def __floordiv__(self, other: Array | complex, /) -> Array:
+        return standard.floor_divide(self, other) if _accepts(other) else NotImplemented
+
+    def __rfloordiv__(self, other: Array | complex, /) -> Array:
+        return standard.floor_divide(other, self) if _accepts(other) else NotImplemented
+
+    def __ifloordiv__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("floor_divide", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __mod__(self, other: Array | complex, /) -> Array:
+        return standard.remainder(self, other) if _accepts(other) else NotImplemented
+
+    def __rmod__(self, other: Array | complex, /) -> Array:
+        return standard.remainder(other, self) if _accepts(other) else NotImplemented
+
+    def __imod__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("remainder", self, other) if _accepts(other) else NotImplemented
+        )
+
+    def __pow__(self, other: Array | complex, /) -> Array:
+        return standard.pow(self, other) if _accepts(other) else NotImplemented
+
+    def __rpow__(self, other: Array | complex, /) -> Array:
+        return standard.pow(other, self) if _accepts(other) else NotImplemented
+
+    def __ipow__(self, other: Array | complex, /) -> Array:
+        return _in_place("pow", self, other) if _accepts(other) else NotImplemented
+
+    def __matmul__(self, other: Array | complex, /) -> Array:
+        return standard.matmul(self, other) if _accepts(other) else NotImplemented
+
+    def __rmatmul__(self, other: Array | complex, /) -> Array:
+        return standard.matmul(other, self) if _accepts(other) else NotImplemented
+
+    def __imatmul__(self, other: Array | complex, /) -> Array:
+        return _in_place("matmul", self, other) if _accepts(other) else NotImplemented
+
+    # ---- Bitwise ---------------------------------------------------------------------
+
+    def __and__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_and(self, other) if _accepts(other) else NotImplemented
+
+    def __rand__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_and(other, self) if _accepts(other) else NotImplemented
+
+    def __iand__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("bitwise_and", self, other) if _accepts(other) else NotImplemented
+        )
+
+    def __or__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_or(self, other) if _accepts(other) else NotImplemented
+
+    def __ror__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_or(other, self) if _accepts(other) else NotImplemented
+
+    def __ior__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("bitwise_or", self, other) if _accepts(other) else NotImplemented
+        )
+
+    def __xor__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_xor(self, other) if _accepts(other) else NotImplemented
+
+    def __rxor__(self, other: Array | complex, /) -> Array:
+        return standard.bitwise_xor(other, self) if _accepts(other) else NotImplemented
+
+    def __ixor__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("bitwise_xor", self, other) if _accepts(other) else NotImplemented
+        )
+
+    def __lshift__(self, other: Array | complex, /) -> Array:
+        return (
+            standard.bitwise_left_shift(self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __rlshift__(self, other: Array | complex, /) -> Array:
+        return (
+            standard.bitwise_left_shift(other, self)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __ilshift__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("bitwise_left_shift", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __rshift__(self, other: Array | complex, /) -> Array:
+        return (
+            standard.bitwise_right_shift(self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __rrshift__(self, other: Array | complex, /) -> Array:
+        return (
+            standard.bitwise_right_shift(other, self)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    def __irshift__(self, other: Array | complex, /) -> Array:
+        return (
+            _in_place("bitwise_right_shift", self, other)
+            if _accepts(other)
+            else NotImplemented
+        )
+
+    # ---- One operand -----------------------------------------------------------------
+
+    def __neg__(self, /) -> Array:
+        return standard.negative(self)  # type: ignore[no-any-return]
+
+    def __pos__(self, /) -> Array:
+        return standard.positive(self)  # type: ignore[no-any-return]
+
+    def __abs__(self, /) -> Array:
+        return standard.abs(self)  # type: ignore[no-any-return]
+
+    def __invert__(self, /) -> Array:
+        return standard.bitwise_invert(self)  # type: ignore[no-any-return]
+
+    # ---- Comparison ------------------------------------------------------------------
+
+    def __eq__(self, other: Array | complex, /) -> Array:  # type: ignore[override]
+        return standard.equal(self, other) if _accepts(other) else NotImplemented
+
+    def __ne__(self, other: Array | complex, /) -> Array:  # type: ignore[override]
+        return standard.not_equal(self, other) if _accepts(other) else NotImplemented
+
+    def __lt__(self, other: Array | complex, /) -> Array:
+        return standard.less(self, other) if _accepts(other) else NotImplemented
+
+    def __le__(self, other: Array | complex, /) -> Array:
+        return standard.less_equal(self, other) if _accepts(other) else NotImplemented
+
+    def __gt__(self, other: Array | complex, /) -> Array:
+        return standard.greater(self, other) if _accepts(other) else NotImplemented
+
+    def __ge__(self, other: Array | complex, /) -> Array:
+        return (
+            standard.greater_equal(self, other) if _accepts(other) else NotImplemented
+        )
