@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dlpack_adapters import NumPy, Refarray
 
@@ -146,7 +147,7 @@ def test_a_child_that_does_not_start_is_no_finding():
         pass
 
     Elsewhere.__module__, Elsewhere.__qualname__ = "no_such_module", "Elsewhere"
-    with pytest.raises(RuntimeError, match="did not start(.|\n)*no_such_module"):
+    with pytest.raises(RuntimeError, match="did not start"):
         check(Elsewhere(), [43])
 
 
@@ -169,19 +170,19 @@ def test_an_adapter_without_a_producer_or_consumer_is_skipped():
 
 
 def test_numpy():
-    found = verdicts(NumPy())
-    assert {rule for rule, seen in found.items() if "skip" in seen} == (
-        NEEDS_CUDA_OR_ROCM
-    )
-    assert broken(NumPy()) == {
+    breaks = {
         24,  # should: data is not NULL for size 0
         25,  # should: strides of axes with one element stay as they are (numpy#20336)
         40,  # should: __dlpack_device__ is never called
         51,  # NULL data with elements is accepted
         54,  # so what it would have announced is not compared
-        55,  # RuntimeError where the device is out of reach
         56,  # copy=True trusts the producer, and has no fallback for old ones
     }
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+        breaks.add(55)  # RuntimeError where the device is out of reach
+    found = verdicts(NumPy())
+    assert {n for n, seen in found.items() if seen & {"fail", "crash"}} == breaks
+    assert {n for n, seen in found.items() if "skip" in seen} == NEEDS_CUDA_OR_ROCM
 
 
 def test_refarray_keeps_every_rule():
