@@ -228,8 +228,11 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
     if x.dtype not in REAL.dtypes:
         raise category_error("clip", REAL, x.dtype)
     low, high = _as_limit(x, lower, "min"), _as_limit(x, upper, "max")
-    shapes = [np.shape(limit) for limit in (low, high) if limit is not None]
-    out: Array = allocate(broadcast_shapes(x.shape, *shapes), x.dtype, x.device, False)
+    shape = x.shape
+    for limit in (low, high):
+        if limit is not None and limit.ndim and limit.shape != shape:
+            shape = broadcast_shapes(shape, limit.shape)
+    out: Array = allocate(shape, x.dtype, x.device, False)
     if low is None and high is None:
         call(np.copyto, view(out), view(x))
     else:

@@ -18,6 +18,7 @@ from refarray._compute.arguments import check
 from refarray._compute.casting import cast
 from refarray._compute.engine import NUMPY_DTYPES, call, kernels, view
 from refarray._compute.pipeline import (
+    COMPLEX,
     NUMERIC,
     category_error,
     component,
@@ -32,11 +33,14 @@ Axes = int | tuple[int, ...] | None
 
 def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:
     """Reduce `x` along `axis` with a ufunc of the engine, to elements of `dtype`."""
-    axes = normalize_axes(axis, x.ndim)
-    if keepdims:
-        shape = tuple([1 if a in axes else n for a, n in enumerate(x.shape)])
-    else:
-        shape = tuple([n for a, n in enumerate(x.shape) if a not in axes])
+    shape: tuple[int, ...] = ()
+    axes: tuple[int, ...] | None = None
+    if axis is not None or keepdims:
+        axes = normalize_axes(axis, x.ndim)
+        if keepdims:
+            shape = tuple([1 if a in axes else n for a, n in enumerate(x.shape)])
+        else:
+            shape = tuple([n for a, n in enumerate(x.shape) if a not in axes])
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device), ufunc).reduce
     call(kernel, view(x), axes, None, view(out), keepdims)
@@ -45,6 +49,8 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
 
 def count(x: Array, axis: Axes) -> int:
     """Return how many elements a reduction along `axis` makes one of."""
+    if axis is None:
+        return x.size
     return size_of(tuple(x.shape[a] for a in normalize_axes(axis, x.ndim)))
 
 
@@ -103,5 +109,7 @@ def divide_in_place(x: Array, divisor: float) -> None:
 
     Complex ones part by part: in a complex quotient NaN spreads to both parts.
     """
-    parts: Any = view(x).reshape(-1).view(NUMPY_DTYPES[component(x.dtype)])
+    parts: Any = view(x)
+    if x.dtype in COMPLEX.dtypes:
+        parts = parts.reshape(-1).view(NUMPY_DTYPES[component(x.dtype)])
     call(kernels(x.device).divide, parts, divisor, out=parts)
