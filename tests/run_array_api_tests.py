@@ -161,7 +161,8 @@ def run_suite(chosen: argparse.Namespace, report: Path) -> int:
     }
     report.unlink(missing_ok=True)
     command = [
-        *(sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"),
+        *(sys.executable, "-m", "pytest", "--quiet", "--disable-warnings"),
+        *("-p", "no:cacheprovider"),
         *("-n", chosen.jobs, f"--junitxml={report}"),
         *(f"--max-examples={chosen.examples}", "--disable-deadline"),
         *(f"array_api_tests/{name}" for name in chosen.tests or [""]),

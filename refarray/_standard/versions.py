@@ -5,11 +5,11 @@ no later one, and its own form of the few functions whose results have changed s
 `before_2025_12.py` and `before_2023_12.py`. Such a namespace is an object; nothing is
 switched or loaded again, and namespaces of several versions serve side by side.
 
-Three things are the same in every version, those of 2025.12, because they belong to
-the arrays and not to a namespace: the operators and methods of the Array, the dtypes
-(complex ones came with 2022.12) and `__array_namespace_info__` (2023.12), with which
-programs tell a namespace from any other object. A function also takes the arguments
-and the Python scalars that later versions allow.
+Three things are in every version, because they belong to the arrays and not to a
+namespace: the operators and methods of the Array, as they are in 2025.12; complex
+numbers, with `conj`, `imag` and `real` (they came with 2022.12); and
+`__array_namespace_info__` (2023.12), by which programs find the devices. A function
+also takes the arguments and the Python scalars that later versions allow.
 
 Next: `before_2025_12.py`.
 """
@@ -40,13 +40,13 @@ _ARRIVALS: dict[str, tuple[str, ...]] = {
         # elementwise functions
         *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh"),
         *("bitwise_and", "bitwise_left_shift", "bitwise_invert", "bitwise_or"),
-        *("bitwise_right_shift", "bitwise_xor", "ceil", "cos", "cosh", "divide"),
-        *("equal", "exp", "expm1", "floor", "floor_divide", "greater"),
-        *("greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "log"),
-        *("log1p", "log2", "log10", "logaddexp", "logical_and", "logical_not"),
-        *("logical_or", "logical_xor", "multiply", "negative", "not_equal"),
-        *("positive", "pow", "remainder", "round", "sign", "sin", "sinh", "square"),
-        *("sqrt", "subtract", "tan", "tanh", "trunc"),
+        *("bitwise_right_shift", "bitwise_xor", "ceil", "conj", "cos", "cosh"),
+        *("divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater"),
+        *("greater_equal", "imag", "isfinite", "isinf", "isnan", "less"),
+        *("less_equal", "log", "log1p", "log2", "log10", "logaddexp"),
+        *("logical_and", "logical_not", "logical_or", "logical_xor", "multiply"),
+        *("negative", "not_equal", "positive", "pow", "real", "remainder", "round"),
+        *("sign", "sin", "sinh", "square", "sqrt", "subtract", "tan", "tanh", "trunc"),
         # inspection
         "__array_namespace_info__",
         # linear algebra functions
@@ -67,7 +67,7 @@ _ARRIVALS: dict[str, tuple[str, ...]] = {
         # extensions
         "linalg",
     ),
-    "2022.12": ("isdtype", "conj", "imag", "real", "take", "fft"),
+    "2022.12": ("isdtype", "take", "fft"),
     "2023.12": (
         *("clip", "copysign", "cumulative_sum", "hypot", "maximum", "minimum"),
         *("moveaxis", "repeat", "searchsorted", "signbit", "tile", "unstack"),
