@@ -306,8 +306,6 @@ class RuntimeErrorForDevice(Library):
 
 
 class ComparesWithAnnounced(Library):
-    """Although another device was asked for."""
-
     def load(self, x, device, copy):
         if device is not None and x.__dlpack_device__() != CPU:
             x.__dlpack__(dl_device=CPU)
