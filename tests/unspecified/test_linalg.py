@@ -94,10 +94,13 @@ def test_dtypes_that_should_not_be_given_are_refused():
             getattr(linalg, name)(integers)
     with pytest.raises(TypeError, match="floating-point"):
         linalg.vector_norm(integers)
-    for function in (xp.matmul, xp.tensordot, xp.vecdot):
+    products = (xp.matmul, xp.tensordot, xp.vecdot, linalg.outer, linalg.cross)
+    for function in products:
         with pytest.raises(TypeError, match="numeric"):
             function(booleans, booleans)
     assert values(xp.vecdot(integers, integers)) == [2, 2]
+    small = xp.asarray([100, 100], dtype=xp.int8)
+    assert values(xp.vecdot(small, small)) == (20000 + 128) % 256 - 128
 
 
 def test_diagonal_is_a_view_and_empty_outside_the_matrix():
