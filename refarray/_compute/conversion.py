@@ -118,7 +118,8 @@ def _from_buffer(
         x = host.host_array(np.asarray(lent), own)
         return _from_array(x, dtype, device, None)
     try:
-        x = wrap(obj, own)
+        # Through the memoryview, which has strides where an exporter leaves them out.
+        x = wrap(lent, own)
         # A component of a complex number is what must be aligned.
         align = own.itemsize // 2 if own.kind == "complex floating" else own.itemsize
         if (x._buffer.address + x._byte_offset) % align:

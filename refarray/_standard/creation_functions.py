@@ -17,8 +17,9 @@ from refarray._base.layout import check_shape
 from refarray._base.promotion import check_int_range
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
+from refarray._compute.casting import cast
 from refarray._compute.conversion import as_array
-from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import NUMPY_DTYPES, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import scalar_value
 from refarray._memory.native import allocate, view
@@ -219,17 +220,19 @@ def arange(
     if target is dtypes.bool:
         raise TypeError("arange takes a numeric dtype, got bool")
     n = _steps(a, b, s)
-    k = kernels(place)
-    if integers and target in dtypes.KINDS["integral"]:
+    exact = integers and target in dtypes.KINDS["integral"]
+    out: Array = allocate((n,), target if exact else dtypes.float64, place, False)
+    values, k = kernel_view(out), kernels(place)
+    if exact:
         for value in (a, a + (n - 1) * s) if n else ():
             check_int_range(int(value), target)
-        values = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
-        return adopt(values, target, place)  # type: ignore[no-any-return]
-    values = k.arange(n, dtype=NUMPY_DTYPES[dtypes.float64])
+        steps = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
+        values[...] = steps
+        return out
+    values[...] = k.arange(n)
     call(k.multiply, values, float(s), out=values)
     call(k.add, values, float(a), out=values)
-    values = call(values.astype, NUMPY_DTYPES[target], copy=False)
-    return adopt(values, target, place)  # type: ignore[no-any-return]
+    return out if target is dtypes.float64 else cast(out, target)
 
 
 def _steps(start: int | float, stop: int | float, step: int | float) -> int:
