@@ -302,7 +302,7 @@ PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize
     int read_only = (buffer->flags & RA_FLAG_READ_ONLY) != 0;
     BufferObject *memory = ra_buffer_object(buffer, device);
     return memory ? ra_array_new(memory, dtype, device, first, ndim, tensor->shape, strides,
-                                 extent.size, read_only)
+                                 extent.size, read_only, NULL)
                   : NULL;
 }
 

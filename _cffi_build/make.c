@@ -1,12 +1,17 @@
 /* Three ways to an array other than a capsule: new memory, a view of memory we have, and
- * memory that another object lends through the buffer protocol. */
+ * memory that another object lends through the buffer protocol. And the way from an array
+ * to what kernels compute with. */
 #include "objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Read a tuple of integers. Returns how many, or -1 with an exception set. */
-static int32_t read_integers(PyObject *tuple, const char *what, int64_t *out)
+/* Read a tuple of integers. Returns how many, or -1 with an exception set. Sets *plain to
+ * the tuple if it holds nothing but exact ints, so that it can serve as a shape. */
+static int32_t read_integers(PyObject *tuple, const char *what, int64_t *out,
+                             PyObject **plain)
 {
+    *plain = PyTuple_CheckExact(tuple) ? tuple : NULL;
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > RA_MAX_NDIM) {
         PyErr_Format(PyExc_ValueError, "%s must be a tuple of at most %d integers, got %R",
@@ -14,7 +19,10 @@ static int32_t read_integers(PyObject *tuple, const char *what, int64_t *out)
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        PyObject *item = PyTuple_GetItem(tuple, i);
+        if (!PyLong_CheckExact(item))
+            *plain = NULL;
+        out[i] = PyLong_AsLongLong(item);
         if (out[i] == -1 && PyErr_Occurred())
             return -1;
     }
@@ -30,6 +38,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
     ra_extent extent;
+    PyObject *extents;
     const ra_dtype *dtype = ra_dtype_of(args[1]);
     const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
     if (device && !ra_on_host(device)) {
@@ -37,7 +46,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
         return NULL;
     }
     int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
-    int32_t ndim = zeroed >= 0 ? read_integers(args[0], "a shape", shape) : -1;
+    int32_t ndim = zeroed >= 0 ? read_integers(args[0], "a shape", shape, &extents) : -1;
     if (ndim < 0)
         return NULL;
 
@@ -58,7 +67,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     char *data = buffer->address;
     BufferObject *memory = ra_buffer_object(buffer, device);
     return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
-                                 extent.size, 0)
+                                 extent.size, 0, extents)
                   : NULL;
 }
 
@@ -76,8 +85,9 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     long long offset = PyLong_AsLongLong(args[1]);
     if (offset == -1 && PyErr_Occurred())
         return NULL;
-    int32_t ndim = read_integers(args[2], "a shape", shape);
-    int32_t count = ndim >= 0 ? read_integers(args[3], "strides", strides) : -1;
+    PyObject *extents, *ignored;
+    int32_t ndim = read_integers(args[2], "a shape", shape, &extents);
+    int32_t count = ndim >= 0 ? read_integers(args[3], "strides", strides, &ignored) : -1;
     int read_only = count >= 0 ? PyObject_IsTrue(args[4]) : -1;
     if (read_only < 0)
         return NULL;
@@ -108,7 +118,7 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     BufferObject *shared = (BufferObject *)Py_NewRef((PyObject *)base->buffer);
     return ra_array_new(shared, base->type, base->device, data, ndim, shape, strides,
-                        extent.size, read_only || base->read_only);
+                        extent.size, read_only || base->read_only, extents);
 }
 
 /* ---- Memory lent through the buffer protocol ---------------------------------------- */
@@ -184,6 +194,48 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     BufferObject *memory = ra_buffer_object(buffer, host);
     return memory ? ra_array_new(memory, dtype, host, data, ndim, shape, strides,
-                                 extent.size, read_only)
+                                 extent.size, read_only, NULL)
                   : NULL;
+}
+
+/* ---- The kernels' view --------------------------------------------------------------- */
+
+/* numpy.ndarray(shape, dtype, buffer, offset, strides), made when it is first asked for. */
+PyObject *ra_array_view(PyObject *object, void *closure)
+{
+    (void)closure;
+    ArrayObject *self = (ArrayObject *)object;
+    if (self->view)
+        return Py_NewRef(self->view);
+
+    PyObject *byte_strides = Py_None;
+    int64_t compact[RA_MAX_NDIM];
+    ra_compact_strides(self->ndim, ra_shape(self), compact);
+    if (memcmp(compact, ra_strides(self), (size_t)self->ndim * sizeof *compact) != 0) {
+        byte_strides = PyTuple_New(self->ndim);
+        for (int32_t i = 0; byte_strides && i < self->ndim; i++) {
+            PyObject *step = PyLong_FromLongLong(ra_strides(self)[i] * ra_itemsize(self->type));
+            if (!step || PyTuple_SetItem(byte_strides, i, step) < 0)
+                Py_CLEAR(byte_strides);
+        }
+        if (!byte_strides)
+            return NULL;
+    }
+    int64_t start = self->size ? self->data - self->buffer->buffer->address : 0;
+    PyObject *offset = PyLong_FromLongLong(start);
+    PyObject *view = NULL;
+    if (offset)
+        view = PyObject_CallFunctionObjArgs(ra_make_view, self->shape, self->type->view_dtype,
+                                            self->buffer, offset, byte_strides, NULL);
+    Py_XDECREF(offset);
+    if (byte_strides != Py_None)
+        Py_DECREF(byte_strides);
+    if (view && self->read_only) {
+        PyObject *done = PyObject_CallMethod(view, "setflags", "O", Py_False);
+        if (!done)
+            Py_CLEAR(view);
+        Py_XDECREF(done);
+    }
+    self->view = Py_XNewRef(view);
+    return view;
 }

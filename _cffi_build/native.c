@@ -10,6 +10,10 @@ static PyMethodDef functions[] = {
     FUNCTION(register_dtype,
              "register_dtype($module, dtype, code, bits, /)\n--\n\n"
              "Let `dtype` stand for the DLPack pair (code, bits)."),
+    FUNCTION(register_view,
+             "register_view($module, make, dtype, view_dtype, /)\n--\n\n"
+             "Let kernels see memory as make(shape, view_dtype, buffer, offset, strides), the "
+             "last two in bytes."),
     FUNCTION(register_device,
              "register_device($module, device, pair, /)\n--\n\n"
              "Let `device` stand for the DLPack pair (type, id)."),

@@ -108,9 +108,9 @@ static PyType_Spec buffer_spec = {
 PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
-                       int read_only)
+                       int read_only, PyObject *extents)
 {
-    PyObject *extents = NULL;
+    Py_XINCREF(extents);
     ArrayObject *self = (ArrayObject *)PyType_GenericAlloc(ra_array_type, 0);
     if (!self)
         goto failed;
@@ -123,13 +123,15 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
             goto failed;
         }
     }
-    extents = PyTuple_New(ndim);
-    if (!extents)
-        goto failed;
-    for (int32_t i = 0; i < ndim; i++) {
-        PyObject *extent = PyLong_FromLongLong(shape[i]);
-        if (!extent || PyTuple_SetItem(extents, i, extent) < 0)
+    if (!extents) {
+        extents = PyTuple_New(ndim);
+        if (!extents)
             goto failed;
+        for (int32_t i = 0; i < ndim; i++) {
+            PyObject *extent = PyLong_FromLongLong(shape[i]);
+            if (!extent || PyTuple_SetItem(extents, i, extent) < 0)
+                goto failed;
+        }
     }
     self->shape = extents;
     self->dtype = Py_NewRef(dtype->object);
@@ -280,12 +282,6 @@ static PyObject *array_strides(PyObject *object, void *closure)
     return out;
 }
 
-static PyObject *array_is_compact(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(is_compact((ArrayObject *)self, 0));
-}
-
 static PyObject *array_byte_offset(PyObject *object, void *closure)
 {
     (void)closure;
@@ -308,8 +304,6 @@ static PyMemberDef array_members[] = {
      "Device whose memory holds the elements. Source: array API, array.device."},
     {"_buffer", T_OBJECT_EX, offsetof(ArrayObject, buffer), READONLY,
      "The memory, shared with every view of it."},
-    {"_view", T_OBJECT, offsetof(ArrayObject, view), 0,
-     "The engine's zero-copy view of this memory; None until one is needed."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, NULL},
     {0},
 };
@@ -317,8 +311,9 @@ static PyMemberDef array_members[] = {
 static PyGetSetDef array_getset[] = {
     {"ndim", array_ndim, NULL, "Number of axes. Source: array API, array.ndim.", NULL},
     {"size", array_size, NULL, "Number of elements. Source: array API, array.size.", NULL},
+    {"_view", ra_array_view, NULL, "What kernels compute with: a view of this memory.",
+     NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},
-    {"_is_compact", array_is_compact, NULL, "Whether it is row-major without gaps.", NULL},
     {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
     {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
     {0},

@@ -15,6 +15,7 @@ typedef struct {
     uint8_t bits;
     const char *format;     /* struct module's letter; NULL: it has none */
     PyObject *object;
+    PyObject *view_dtype;   /* what kernels call it */
 } ra_dtype;
 
 const ra_dtype *ra_dtype_of(PyObject *object);          /* TypeError when unknown */
@@ -51,7 +52,7 @@ typedef struct {
     PyObject *dtype;
     PyObject *device_object;
     BufferObject *buffer;
-    PyObject *view;             /* the engine's view of this memory, once there is one */
+    PyObject *view;             /* the kernels' view of this memory, once there is one */
     PyObject *weak_references;
     const ra_dtype *type;
     const ra_device *device;
@@ -70,12 +71,13 @@ extern PyTypeObject *ra_array_type;     /* refarray.Array, once it is registered
 int ra_is_array(PyObject *object);
 
 /* Both steal their first argument, also when they fail. The layout of an array must have
- * been measured, and must lie inside the buffer; strides of length-1 axes are normalised. */
+ * been measured, and must lie inside the buffer; strides of length-1 axes are normalised.
+ * extents: the shape as a tuple of int, if there is one already, or NULL. */
 BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device);
 PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
-                       int read_only);
+                       int read_only, PyObject *extents);
 
 int ra_objects_install(PyObject *module);
 int ra_capsule_install(void);
@@ -83,6 +85,7 @@ int ra_capsule_install(void);
 /* Functions for Python; their docstrings stand in native.c. */
 #define RA_FUNCTION(name) PyObject *name(PyObject *, PyObject *const *, Py_ssize_t)
 RA_FUNCTION(ra_py_register_dtype);
+RA_FUNCTION(ra_py_register_view);
 RA_FUNCTION(ra_py_register_device);
 RA_FUNCTION(ra_py_register_array);
 RA_FUNCTION(ra_py_allocate);
@@ -95,6 +98,10 @@ RA_FUNCTION(ra_py_inspect_capsule);
 PyObject *ra_array_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 PyObject *ra_array_dlpack_device(PyObject *, PyObject *);
 
+/* Attribute of the array type that stands in make.c. */
+PyObject *ra_array_view(PyObject *, void *);
+
+extern PyObject *ra_make_view;          /* registered: numpy.ndarray */
 extern PyObject *ra_prepare_export;     /* registered; called for all but the plain case */
 
 #endif

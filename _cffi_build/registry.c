@@ -2,16 +2,23 @@
  * and devices, the Array type, and the function that prepares an unusual export. */
 #include "objects.h"
 
-#define LONG_LONG (sizeof(long) == 8 ? "l" : "q")
-#define ULONG_LONG (sizeof(long) == 8 ? "L" : "Q")
-
 /* The thirteen of the standard, then the two which refarray only holds. */
 static ra_dtype dtypes[] = {
-    {kDLBool, 8, "?", NULL},      {kDLInt, 8, "b", NULL},      {kDLInt, 16, "h", NULL},
-    {kDLInt, 32, "i", NULL},      {kDLInt, 64, NULL, NULL},    {kDLUInt, 8, "B", NULL},
-    {kDLUInt, 16, "H", NULL},     {kDLUInt, 32, "I", NULL},    {kDLUInt, 64, NULL, NULL},
-    {kDLFloat, 32, "f", NULL},    {kDLFloat, 64, "d", NULL},   {kDLComplex, 64, "Zf", NULL},
-    {kDLComplex, 128, "Zd", NULL}, {kDLFloat, 16, "e", NULL},  {kDLBfloat, 16, NULL, NULL},
+    {.code = kDLBool, .bits = 8, .format = "?"},
+    {.code = kDLInt, .bits = 8, .format = "b"},
+    {.code = kDLInt, .bits = 16, .format = "h"},
+    {.code = kDLInt, .bits = 32, .format = "i"},
+    {.code = kDLInt, .bits = 64, .format = "q"},
+    {.code = kDLUInt, .bits = 8, .format = "B"},
+    {.code = kDLUInt, .bits = 16, .format = "H"},
+    {.code = kDLUInt, .bits = 32, .format = "I"},
+    {.code = kDLUInt, .bits = 64, .format = "Q"},
+    {.code = kDLFloat, .bits = 32, .format = "f"},
+    {.code = kDLFloat, .bits = 64, .format = "d"},
+    {.code = kDLComplex, .bits = 64, .format = "Zf"},
+    {.code = kDLComplex, .bits = 128, .format = "Zd"},
+    {.code = kDLFloat, .bits = 16, .format = "e"},
+    {.code = kDLBfloat, .bits = 16},
 };
 #define N_DTYPES ((int)(sizeof dtypes / sizeof *dtypes))
 
@@ -20,6 +27,7 @@ static ra_device devices[MAX_DEVICES];
 static int n_devices;
 
 PyTypeObject *ra_array_type;
+PyObject *ra_make_view;
 PyObject *ra_prepare_export;
 
 const ra_dtype *ra_dtype_of(PyObject *object)
@@ -84,15 +92,27 @@ PyObject *ra_py_register_dtype(PyObject *module, PyObject *const *args, Py_ssize
     for (int i = 0; i < N_DTYPES; i++) {
         if (dtypes[i].code != code || dtypes[i].bits != bits)
             continue;
-        if (code == kDLInt && bits == 64)
-            dtypes[i].format = LONG_LONG;       /* NumPy's own letter for int64 */
-        if (code == kDLUInt && bits == 64)
-            dtypes[i].format = ULONG_LONG;
+        if (bits == 64 && sizeof(long) == 8 && code <= kDLUInt)
+            dtypes[i].format = code == kDLInt ? "l" : "L";      /* as NumPy writes it */
         replace(&dtypes[i].object, args[0]);
         Py_RETURN_NONE;
     }
     PyErr_SetString(PyExc_ValueError, "register_dtype(dtype, code, bits): unknown pair");
     return NULL;
+}
+
+PyObject *ra_py_register_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    const ra_dtype *dtype = n == 3 ? ra_dtype_of(args[1]) : NULL;
+    if (!dtype) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "register_view(make, dtype, view_dtype)");
+        return NULL;
+    }
+    replace(&ra_make_view, args[0]);
+    replace(&dtypes[dtype - dtypes].view_dtype, args[2]);
+    Py_RETURN_NONE;
 }
 
 PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssize_t n)

@@ -21,17 +21,14 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._memory.host import NUMPY_DTYPES, host_array
 from refarray._memory.host import numpy_view as view
-from refarray._memory.native import allocate
 
 __all__ = [
     "NUMPY_DTYPES",
     "Kernel",
     "adopt",
     "call",
-    "call_binary",
-    "call_unary",
     "kernels",
-    "output",
+    "silent",
     "view",
 ]
 
@@ -61,45 +58,21 @@ def _silent_context() -> Context:
     return context
 
 
-class _Thread(threading.local):
+class _Silent(threading.local):
+    """`run(kernel, ...)` of this thread; see `call`, which is never refused."""
+
     def __init__(self) -> None:
         self.run = _silent_context().run
 
 
-_thread = _Thread()
+silent = _Silent()
 
 
 def call(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
     """Call a kernel; no NumPy warning leaves it."""
     try:
-        return _thread.run(kernel, *args, **kwargs)
+        return silent.run(kernel, *args, **kwargs)
     except RuntimeError:
         # A context can be entered once at a time. A finalizer that computes while a
         # kernel runs finds it taken, and has one of its own.
         return _silent_context().run(kernel, *args, **kwargs)
-
-
-# The same for elementwise kernels: packing *args and **kwargs costs more than a small
-# addition.
-def call_unary(kernel: Kernel, x: Any, out: Any) -> None:
-    """Call a kernel of one operand, which writes into `out`."""
-    try:
-        _thread.run(kernel, x, out=out)
-    except RuntimeError:
-        call(kernel, x, out=out)
-
-
-def call_binary(kernel: Kernel, x1: Any, x2: Any, out: Any) -> None:
-    """Call a kernel of two operands, which writes into `out`."""
-    try:
-        _thread.run(kernel, x1, x2, out=out)
-    except RuntimeError:
-        call(kernel, x1, x2, out=out)
-
-
-def output(shape: tuple[int, ...], dtype: DType, device: Device) -> tuple[Any, Any]:
-    """Return a new array and the view of it that a kernel writes into."""
-    x = allocate(shape, dtype, device, False)
-    # All of the buffer, row-major: what `view` would find out with more questions.
-    x._view = np.ndarray(shape, NUMPY_DTYPES[dtype], x._buffer)
-    return x, x._view

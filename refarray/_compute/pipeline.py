@@ -30,9 +30,7 @@ from refarray._compute.engine import (
     NUMPY_DTYPES,
     Kernel,
     call,
-    call_binary,
-    call_unary,
-    output,
+    silent,
     view,
 )
 from refarray._memory.native import ArrayBase, allocate
@@ -182,9 +180,12 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype, None))
     if plan is None:
         plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
-    out: Array
-    out, target = output(x.shape, plan.result, x.device)
-    call_unary(plan.kernel, view(x), target)
+    out: Array = allocate(x.shape, plan.result, x.device, False)
+    # As `call`, without the packing of arguments that costs more than a short addition.
+    try:
+        silent.run(plan.kernel, x._view, out._view)
+    except RuntimeError:
+        call(plan.kernel, x._view, out._view)
     return out
 
 
@@ -197,28 +198,32 @@ def binary(
 ) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
-        plan = _plan_for_arrays(name, category, x1, x2, result)
-        shape = x1.shape
-        if shape != x2.shape:
+        plan = _plans.get((name, x1.dtype, x2.dtype))
+        if plan is None:
+            plan = _plan_for_arrays(name, category, x1, x2, result)
+        shape, device = x1.shape, x1.device
+        if x2.device is not device:
+            raise device_error(name, device, x2.device)
+        if x2.shape != shape:
             shape = broadcast_shapes(shape, x2.shape)
-        device = x1.device
-        v1 = _operand_view(x1, plan)
-        v2 = _operand_view(x2, plan)
+        v1, v2 = x1._view, x2._view
+        if not plan.converts:
+            v1, v2 = _converted(v1, plan), _converted(v2, plan)
     elif isinstance(x1, ArrayBase):
         plan = _plan_for_scalar(name, category, x1, x2, result)
         shape, device = x1.shape, x1.device
-        v1 = _operand_view(x1, plan)
-        v2 = scalar_value(x2, plan.common)
+        v1, v2 = _converted(x1._view, plan), scalar_value(x2, plan.common)
     elif isinstance(x2, ArrayBase):
         plan = _plan_for_scalar(name, category, x2, x1, result)
         shape, device = x2.shape, x2.device
-        v1 = scalar_value(x1, plan.common)
-        v2 = _operand_view(x2, plan)
+        v1, v2 = scalar_value(x1, plan.common), _converted(x2._view, plan)
     else:
         raise operand_error(name, x1)
-    out: Array
-    out, target = output(shape, plan.result, device)
-    call_binary(plan.kernel, v1, v2, target)
+    out: Array = allocate(shape, plan.result, device, False)
+    try:
+        silent.run(plan.kernel, v1, v2, out._view)
+    except RuntimeError:
+        call(plan.kernel, v1, v2, out._view)
     return out
 
 
@@ -273,15 +278,11 @@ def check_writable(x: ArrayBase) -> None:
 def _plan_for_arrays(
     name: str, category: Category, x1: ArrayBase, x2: ArrayBase, result: ResultRule
 ) -> Plan:
-    plan = _plans.get((name, x1.dtype, x2.dtype))
-    if plan is None:
-        for x in (x1, x2):
-            if x.dtype not in category.dtypes:
-                raise category_error(name, category, x.dtype)
-        plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
-        _plans[name, x1.dtype, x2.dtype] = plan
-    if x1.device is not x2.device:
-        raise device_error(name, x1.device, x2.device)
+    for x in (x1, x2):
+        if x.dtype not in category.dtypes:
+            raise category_error(name, category, x.dtype)
+    plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
+    _plans[name, x1.dtype, x2.dtype] = plan
     return plan
 
 
@@ -300,11 +301,10 @@ def _plan_for_scalar(
     return plan
 
 
-def _operand_view(x: ArrayBase, plan: Plan) -> Any:
-    operand = view(x)
-    if plan.converts or x.dtype is plan.common:
+def _converted(operand: Any, plan: Plan) -> Any:
+    if plan.converts:
         return operand
-    return operand.astype(NUMPY_DTYPES[plan.common])
+    return operand.astype(NUMPY_DTYPES[plan.common], copy=False)
 
 
 def scalar_value(scalar: Any, dtype: DType) -> Any:

@@ -6,7 +6,9 @@ Next folder: `dlpack/`.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from refarray._base import dtypes
 from refarray._base.devices import CPU
 from refarray._base.dtypes import DType
-from refarray._memory.native import ArrayBase, allocate, ffi, lib
+from refarray._memory.native import ArrayBase, allocate, ffi, lib, register_view
 
 _A = TypeVar("_A", bound=ArrayBase)
 
@@ -27,20 +29,12 @@ NUMPY_DTYPES[dtypes.bfloat16] = np.dtype("uint16")
 REFARRAY_DTYPES = {NUMPY_DTYPES[d]: d for d in (*dtypes.STANDARD, dtypes.float16)}
 
 
-def numpy_view(x: ArrayBase) -> np.ndarray[Any, Any]:
-    """Return a NumPy array over the memory of `x`, the same one each time."""
-    view = x._view
-    if view is None:
-        dtype = NUMPY_DTYPES[x.dtype]
-        memory: Any = x._buffer  # NumPy's stubs know no buffers but Python's own
-        byte_strides = None
-        if not x._is_compact:
-            byte_strides = [stride * dtype.itemsize for stride in x._strides]
-        view = np.ndarray(x.shape, dtype, memory, x._byte_offset, byte_strides)
-        if x._read_only:
-            view.flags.writeable = False
-        x._view = view
-    return view  # type: ignore[no-any-return]
+for _dtype, _numpy_dtype in NUMPY_DTYPES.items():
+    register_view(np.ndarray, _dtype, _numpy_dtype)
+
+# A NumPy array over the memory of an array, the same one each time. Made in C, and of
+# the C type, so that a small addition need not wait for it.
+numpy_view: Callable[[ArrayBase], np.ndarray[Any, Any]] = attrgetter("_view")
 
 
 def copy(x: _A) -> _A:

@@ -24,6 +24,7 @@ lib = _native.lib
 ArrayBase = _native.ArrayBase
 Buffer = _native.Buffer
 register_array = _native.register_array
+register_view = _native.register_view
 
 allocate = _native.allocate
 view = _native.view
