@@ -232,7 +232,7 @@ static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
 static int agrees(const DLTensor *tensor, PyObject *announced)
 {
     int type, id;
-    if (announced == Py_None)
+    if (!announced)
         return 1;
     if (!PyTuple_Check(announced) || PyTuple_Size(announced) != 2 ||
         !PyArg_ParseTuple(announced, "ii", &type, &id)) {
@@ -254,8 +254,8 @@ static int agrees(const DLTensor *tensor, PyObject *announced)
 PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
-    if (n != 2) {
-        PyErr_SetString(PyExc_TypeError, "import_capsule(capsule, announced_device)");
+    if (n != 1 && n != 2) {
+        PyErr_SetString(PyExc_TypeError, "import_capsule(capsule[, announced_device])");
         return NULL;
     }
     PyObject *capsule = args[0];
@@ -276,7 +276,7 @@ PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize
                                        : &((DLManagedTensor *)managed)->dl_tensor;
     const ra_dtype *dtype = ra_dtype_find(tensor->dtype);
     const ra_device *device =
-        dtype && agrees(tensor, args[1]) ? ra_device_find(tensor->device) : NULL;
+        dtype && agrees(tensor, n == 2 ? args[1] : NULL) ? ra_device_find(tensor->device) : NULL;
     if (!device)
         return NULL;
     int64_t strides[RA_MAX_NDIM];

@@ -31,9 +31,9 @@ static PyMethodDef functions[] = {
              "wrap($module, exporter, dtype, /)\n--\n\n"
              "Array over memory lent through the buffer protocol. BufferError."),
     FUNCTION(import_capsule,
-             "import_capsule($module, capsule, announced_device, /)\n--\n\n"
-             "Take the tensor in `capsule` over as an array. announced_device: a DLPack pair "
-             "which it must agree with, or None. BufferError, ValueError, TypeError."),
+             "import_capsule(capsule[, announced_device])\n\n"
+             "Take the tensor in `capsule` over as an array. announced_device: the DLPack pair "
+             "which it must agree with. BufferError, ValueError, TypeError."),
     FUNCTION(inspect_capsule,
              "inspect_capsule($module, capsule, /)\n--\n\n"
              "Name and address in a capsule, which stays as it is."),

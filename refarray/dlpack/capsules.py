@@ -23,7 +23,7 @@ def from_capsule(capsule: Any, /) -> Any:
 
     Source: DLPack 1.3, Python specification.
     """
-    return import_capsule(capsule, None)
+    return import_capsule(capsule)
 
 
 def to_capsule(x: Any, /, *, max_version: tuple[int, int] | None = None) -> Any:

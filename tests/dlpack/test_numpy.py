@@ -270,6 +270,18 @@ class TestFromDlpack:
         with pytest.raises(TypeError, match=r"Device\('cpu'\)"):
             xp.from_dlpack(np.arange(3.0), device="cpu")
 
+    @pytest.mark.parametrize("pair", [None, 1, (1,), (1, None), ("cpu", 0), [1, 0]])
+    def test_a_device_that_is_no_pair_of_integers_is_a_type_error(self, pair):
+        class Producer:
+            def __dlpack__(self, **keywords):
+                return np.arange(3.0).__dlpack__(max_version=(1, 0))
+
+            def __dlpack_device__(self):
+                return pair
+
+        with pytest.raises(TypeError):
+            xp.from_dlpack(Producer())
+
     def test_copy_is_a_bool(self):
         with pytest.raises(TypeError, match="copy must be"):
             xp.from_dlpack(np.arange(3.0), copy=1)
