@@ -42,7 +42,7 @@ types: $(VENV)/lint ## mypy --strict
 	@$(BIN)/mypy
 
 layers: $(VENV)/lint ## each folder imports only from the folders before it
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/installed ## speed against NumPy, with the targets
 	@$(BIN)/python -m benchmarks

@@ -1,30 +1,37 @@
 """Build refarray._native: the DLPack structs, the memory, and the array type in C.
 
-cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the functions
-of interface.h, and `lib.ra_install` adds the types and fast functions of native.c.
-Reading order of the C code: dlpack.h, interface.h, memory.h, memory.c, tensor.h, tensor.c
-(no Python up to here), objects.h, registry.c, objects.c, make.c, capsule.c, native.c.
+cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the
+functions of interface.h, and `lib.ra_install` adds the types and fast functions of
+native.c. Reading order of the C code: dlpack.h, interface.h, memory.h, memory.c,
+tensor.h, tensor.c (no Python up to here), objects.h, registry.c, objects.c, make.c,
+capsule.c, native.c.
 """
 
+import sysconfig
 from pathlib import Path
 
 from cffi import FFI
 
 HERE = Path(__file__).parent
 SOURCES = ["memory", "tensor", "registry", "objects", "make", "capsule", "native"]
+HEADERS = ["dlpack.h", "interface.h"]
+
+# Free-threaded builds have no limited API before Python 3.15.
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 ffibuilder = FFI()
-ffibuilder.cdef((HERE / "dlpack.h").read_text())
-ffibuilder.cdef((HERE / "interface.h").read_text())
+for header in HEADERS:
+    ffibuilder.cdef((HERE / header).read_text())
 ffibuilder.set_source(
     "refarray._native",
-    '#include <stdint.h>\n#include <stddef.h>\n#include "dlpack.h"\n#include "interface.h"',
+    "#include <stdint.h>\n#include <stddef.h>\n"
+    + "".join(f'#include "{header}"\n' for header in HEADERS),
     sources=[f"_cffi_build/{name}.c" for name in SOURCES],
     depends=[str(path.relative_to(HERE.parent)) for path in sorted(HERE.glob("*.h"))],
     include_dirs=["_cffi_build"],
-    # 3.11: the first limited API with the buffer protocol. cffi alone would ask for 3.2.
-    define_macros=[("Py_LIMITED_API", "0x030b0000")],
-    py_limited_api=True,
+    # 3.11: the first limited API with the buffer protocol. cffi alone asks for 3.2.
+    define_macros=[("Py_LIMITED_API", "0x030b0000")] if LIMITED else [],
+    py_limited_api=LIMITED,
     extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )
 

@@ -78,8 +78,8 @@ def _no_protocol(x: object) -> AttributeError:
     if name == "PyCapsule":
         hint = "; for a bare capsule use refarray.dlpack.from_capsule"
     return AttributeError(
-        f"from_dlpack takes an object with __dlpack__ and __dlpack_device__, and {name} "
-        f"lacks them{hint} (array API, from_dlpack)"
+        "from_dlpack takes an object with __dlpack__ and __dlpack_device__, and "
+        f"{name} lacks them{hint} (array API, from_dlpack)"
     )
 
 
