@@ -4,7 +4,7 @@ Values convert as C and IEEE 754 do it, with two exceptions. Complex numbers do 
 become real ones unasked. And a floating-point number beyond the range of an integer
 dtype becomes something definite, where C leaves it to the processor.
 
-Next: `pipeline.py`.
+Next: `conversion.py`.
 """
 
 from __future__ import annotations

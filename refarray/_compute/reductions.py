@@ -3,7 +3,7 @@
 A reduction is a ufunc's own `reduce`, written into memory of ours; the functions that
 NumPy has for it (`np.sum` and the like) take longer to start than most sums.
 
-Next: `indexing.py`.
+Next: `ordering.py`.
 """
 
 from __future__ import annotations
