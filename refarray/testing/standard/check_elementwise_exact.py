@@ -7,7 +7,7 @@ floating-point numbers NaN, infinities, both zeros, subnormals and the largest.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ INEXACT = {
 FREE_ZEROS = ("sign", "maximum", "minimum")
 
 
+@cache
 def samples(dtype: str) -> Values:
     """Numbers of a dtype with its extremes; one-dimensional."""
     if dtype == "bool":

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
+
+from refarray.testing.standard.arrays import COMPLEX
 
 Values = np.ndarray[Any, Any]
 Function = Callable[..., Any]
@@ -71,15 +74,22 @@ def evaluate(function: str, *operands: Values) -> Values:
 
     A result outside the real numbers (the logarithm of -1) is NaN for real operands.
     """
+    content = tuple(operand.tobytes() for operand in operands)
     first = operands[0]
-    convert = _complex if first.dtype.kind == "c" else _real
-    dtype = first.dtype
-    if function == "abs" and first.dtype.kind == "c":
-        dtype = first.real.dtype
-    elements = zip(*(operand.ravel().tolist() for operand in operands), strict=True)
-    results = [convert(function, *each) for each in elements]
+    return _evaluate(function, content, first.dtype.name).reshape(first.shape)
+
+
+@cache
+def _evaluate(function: str, content: tuple[bytes, ...], dtype: str) -> Values:
+    operands = [np.frombuffer(memory, dtype) for memory in content]
+    convert = _complex if dtype in COMPLEX else _real
+    elements = zip(*(operand.tolist() for operand in operands), strict=True)
+    results = np.asarray([convert(function, *each) for each in elements])
+    if function == "abs" and dtype in COMPLEX:
+        results = results.real
+        dtype = "float32" if dtype == "complex64" else "float64"
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(results).astype(dtype).reshape(first.shape)
+        return results.astype(dtype)
 
 
 def _real(function: str, *operands: float) -> float:

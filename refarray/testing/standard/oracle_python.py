@@ -2,7 +2,7 @@
 
 Nothing here knows an array library. A function that has no defined result for some
 operands (division by the integer zero, a result outside the integer dtype) raises or
-returns a number that `fits` rejects; the checks leave such operands out.
+returns a number beyond the `bounds`; such operands are left out.
 """
 
 from __future__ import annotations
@@ -125,13 +125,14 @@ def evaluate(
     """
     call: Callable[..., Any] = UNARY.get(function) or BINARY[function]
     kept, results = [], []
+    low, high = bounds(dtype)
     for index, each in enumerate(zip(*(o.tolist() for o in operands), strict=True)):
         if _undefined(function, each):
             continue
         result = call(*each)
         if function in WRAPS and dtype != "bool":
             result = wrapped(result, dtype)
-        if fits(result, dtype):
+        if low is None or low <= result <= high:
             kept.append(index)
             results.append(result)
     with np.errstate(over="ignore"):
@@ -152,12 +153,12 @@ def _undefined(function: str, operands: tuple[Any, ...]) -> bool:
     return False
 
 
-def fits(value: Any, dtype: str) -> bool:
-    """Whether an integer result lies within its dtype; others always do."""
+def bounds(dtype: str) -> tuple[Any, Any]:
+    """The least and the greatest integer of an integer dtype; None for others."""
     if np.dtype(dtype).kind not in "iu":
-        return True
+        return None, None
     info = np.iinfo(dtype)
-    return bool(info.min <= value <= info.max)
+    return int(info.min), int(info.max)
 
 
 def wrapped(value: int, dtype: str) -> int:

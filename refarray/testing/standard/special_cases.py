@@ -60,6 +60,7 @@ def describe(row: Row) -> str:
     return ", ".join(f"{name}: {text}" for name, text in row["when"].items())
 
 
+@cache
 def pool(dtype: str, *, subnormals: bool = True) -> Values:
     """Numbers of a real floating-point dtype that reach every condition."""
     info = np.finfo(dtype)
