@@ -1,6 +1,6 @@
 """The consumer: `from_dlpack`, and the question it asks a producer.
 
-What comes back is checked and taken over in C (`_cffi_build/capsule.c`): name, version,
+What comes back is checked and taken over in C (`_cffi_build/import.c`): name, version,
 dtype, device, layout. What is written here is the conversation before, and the promises
 about copies after.
 
@@ -37,20 +37,22 @@ def from_dlpack(
 
     Source: array API 2025.12, from_dlpack; DLPack 1.3.
     """
-    try:
-        announce, export = x.__dlpack_device__, x.__dlpack__
-    except AttributeError as error:
-        raise _no_protocol(x) from error
-    announced = announce()
     if device is None and copy is None:
-        # As in _exchange, but keywords from a dict would cost half as much again.
+        # The plain case, spelled out: methods called where they are found and a keyword
+        # that comes from no dict make it a third faster.
         try:
-            return import_capsule(export(max_version=VERSION), announced)
+            announced = x.__dlpack_device__()
+            return import_capsule(x.__dlpack__(max_version=VERSION), announced)
+        except AttributeError:
+            _require_protocol(x)
+            raise
         except TypeError as error:
             if not _is_unknown_keyword(error):
                 raise
-        return import_capsule(export(), announced)
+        return _exchange(x.__dlpack__, {}, x.__dlpack_device__())
 
+    _require_protocol(x)
+    announced = x.__dlpack_device__()
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     question: dict[str, object] = {"max_version": VERSION}
@@ -58,7 +60,7 @@ def from_dlpack(
         announced = question["dl_device"] = as_device(device).dlpack
     if copy is not None:
         question["copy"] = copy
-    out = _exchange(export, question, announced)
+    out = _exchange(x.__dlpack__, question, announced)
 
     copied = bool(out._buffer.flags & Flags.IS_COPIED)
     if copy is False and copied:
@@ -72,12 +74,14 @@ def from_dlpack(
     return out
 
 
-def _no_protocol(x: object) -> AttributeError:
+def _require_protocol(x: object) -> None:
+    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        return
     name = type(x).__name__
     hint = ""
     if name == "PyCapsule":
         hint = "; for a bare capsule use refarray.dlpack.from_capsule"
-    return AttributeError(
+    raise AttributeError(
         "from_dlpack takes an object with __dlpack__ and __dlpack_device__, and "
         f"{name} lacks them{hint} (array API, from_dlpack)"
     )
