@@ -1,7 +1,8 @@
 """Build refarray.testing._forge, the C part of the conformance checks.
 
 As build_native.py: `ffi` shows the structs to Python, `lib.forge_install` adds the fast
-functions of forge.c to the module. Reading order: dlpack.h, forge.h, forge.c.
+functions of forge.c to the module. Reading order: dlpack.h, forge.h, forge.c; then
+forge_exchange.h, forge_exchange.c.
 """
 
 from pathlib import Path
@@ -9,15 +10,16 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path(__file__).parent
+HEADERS = ["dlpack.h", "forge.h", "forge_exchange.h"]
 
 ffibuilder = FFI()
-ffibuilder.cdef((HERE / "dlpack.h").read_text())
-ffibuilder.cdef((HERE / "forge.h").read_text())
+for header in HEADERS:
+    ffibuilder.cdef((HERE / header).read_text())
 ffibuilder.set_source(
     "refarray.testing._forge",
-    '#include <stdint.h>\n#include "dlpack.h"\n#include "forge.h"',
-    sources=["_cffi_build/forge.c"],
-    depends=["_cffi_build/dlpack.h", "_cffi_build/forge.h"],
+    "#include <stdint.h>\n" + "".join(f'#include "{header}"\n' for header in HEADERS),
+    sources=["_cffi_build/forge.c", "_cffi_build/forge_exchange.c"],
+    depends=[f"_cffi_build/{header}" for header in HEADERS],
     include_dirs=["_cffi_build"],
     define_macros=[("Py_LIMITED_API", "0x030b0000")],
     py_limited_api=True,

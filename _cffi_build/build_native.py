@@ -13,7 +13,8 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path(__file__).parent
-SOURCES = ["memory", "tensor", "registry", "objects", "make", "capsule", "native"]
+SOURCES = ["memory", "tensor", "registry", "objects", "make"]
+SOURCES += ["export", "import", "exchange", "native"]
 HEADERS = ["dlpack.h", "interface.h"]
 
 # Free-threaded builds have no limited API before Python 3.15.

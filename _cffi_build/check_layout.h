@@ -47,6 +47,18 @@ AT(DLManagedTensorVersioned, deleter, 16);
 AT(DLManagedTensorVersioned, flags, 24);
 AT(DLManagedTensorVersioned, dl_tensor, 32);
 
+SIZE(DLPackExchangeAPIHeader, 16);
+AT(DLPackExchangeAPIHeader, version, 0);
+AT(DLPackExchangeAPIHeader, prev_api, 8);
+
+SIZE(DLPackExchangeAPI, 56);
+AT(DLPackExchangeAPI, header, 0);
+AT(DLPackExchangeAPI, managed_tensor_allocator, 16);
+AT(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync, 24);
+AT(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync, 32);
+AT(DLPackExchangeAPI, dltensor_from_py_object_no_sync, 40);
+AT(DLPackExchangeAPI, current_work_stream, 48);
+
 #undef AT
 #undef SIZE
 #endif

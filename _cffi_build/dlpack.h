@@ -68,3 +68,42 @@ typedef struct DLManagedTensorVersioned {
     uint64_t flags;
     DLTensor dl_tensor;
 } DLManagedTensorVersioned;
+
+/* ---- The C exchange API: the same exchange without Python calls, since DLPack 1.2 ------ */
+
+/* Make a tensor like `prototype` (its dtype, ndim, shape and device are read, no more).
+ * Each function returns 0, or -1; this one reports through set_error, the others set a
+ * Python exception. None of them synchronises. */
+typedef int (*DLPackManagedTensorAllocator)(
+    DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx,
+    void (*set_error)(void *error_ctx, const char *kind, const char *message));
+
+/* Export an object: the caller owns *out. */
+typedef int (*DLPackManagedTensorFromPyObjectNoSync)(void *py_object,
+                                                     DLManagedTensorVersioned **out);
+
+/* Make an object of a tensor, which is handed over. */
+typedef int (*DLPackManagedTensorToPyObjectNoSync)(DLManagedTensorVersioned *tensor,
+                                                   void **out_py_object);
+
+/* Describe an object; good until control goes back to whoever owns it. May be NULL. */
+typedef int (*DLPackDLTensorFromPyObjectNoSync)(void *py_object, DLTensor *out);
+
+/* The stream on which the library works just now; NULL for the host. */
+typedef int (*DLPackCurrentWorkStream)(int32_t device_type, int32_t device_id,
+                                       void **out_current_stream);
+
+typedef struct DLPackExchangeAPIHeader {
+    DLPackVersion version;
+    struct DLPackExchangeAPIHeader *prev_api;   /* of an older version, or NULL */
+} DLPackExchangeAPIHeader;
+
+/* Found as a capsule named "dlpack_exchange_api" on the type of an array. */
+typedef struct DLPackExchangeAPI {
+    DLPackExchangeAPIHeader header;
+    DLPackManagedTensorAllocator managed_tensor_allocator;
+    DLPackManagedTensorFromPyObjectNoSync managed_tensor_from_py_object_no_sync;
+    DLPackManagedTensorToPyObjectNoSync managed_tensor_to_py_object_no_sync;
+    DLPackDLTensorFromPyObjectNoSync dltensor_from_py_object_no_sync;
+    DLPackCurrentWorkStream current_work_stream;
+} DLPackExchangeAPI;

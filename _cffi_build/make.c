@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read a tuple of integers. Returns how many, or -1 with an exception set. Sets *plain to
- * the tuple if it holds nothing but exact ints, so that it can serve as a shape. */
-static int32_t read_integers(PyObject *tuple, const char *what, int64_t *out,
-                             PyObject **plain)
+int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObject **plain)
 {
     *plain = PyTuple_CheckExact(tuple) ? tuple : NULL;
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
@@ -46,7 +43,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
         return NULL;
     }
     int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
-    int32_t ndim = zeroed >= 0 ? read_integers(args[0], "a shape", shape, &extents) : -1;
+    int32_t ndim = zeroed >= 0 ? ra_read_integers(args[0], "a shape", shape, &extents) : -1;
     if (ndim < 0)
         return NULL;
 
@@ -65,7 +62,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
         return NULL;
     }
     char *data = buffer->address;
-    BufferObject *memory = ra_buffer_object(buffer, device);
+    BufferObject *memory = ra_buffer_object(buffer, ra_on_host(device));
     return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
                                  extent.size, 0, extents)
                   : NULL;
@@ -86,8 +83,8 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     if (offset == -1 && PyErr_Occurred())
         return NULL;
     PyObject *extents, *ignored;
-    int32_t ndim = read_integers(args[2], "a shape", shape, &extents);
-    int32_t count = ndim >= 0 ? read_integers(args[3], "strides", strides, &ignored) : -1;
+    int32_t ndim = ra_read_integers(args[2], "a shape", shape, &extents);
+    int32_t count = ndim >= 0 ? ra_read_integers(args[3], "strides", strides, &ignored) : -1;
     int read_only = count >= 0 ? PyObject_IsTrue(args[4]) : -1;
     if (read_only < 0)
         return NULL;
@@ -192,7 +189,7 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
         free(lent);
         return PyErr_NoMemory();
     }
-    BufferObject *memory = ra_buffer_object(buffer, host);
+    BufferObject *memory = ra_buffer_object(buffer, 1);
     return memory ? ra_array_new(memory, dtype, host, data, ndim, shape, strides,
                                  extent.size, read_only, NULL)
                   : NULL;

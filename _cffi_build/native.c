@@ -30,6 +30,14 @@ static PyMethodDef functions[] = {
     FUNCTION(wrap,
              "wrap($module, exporter, dtype, /)\n--\n\n"
              "Array over memory lent through the buffer protocol. BufferError."),
+    FUNCTION(export_memory,
+             "export_memory($module, address, shape, strides, dtype, device, owner, flags, "
+             "max_version, /)\n--\n\n"
+             "Capsule over memory described by DLPack's own numbers; it keeps `owner` alive."),
+    FUNCTION(import_memory,
+             "import_memory($module, capsule, announced_device, /)\n--\n\n"
+             "Take the tensor in `capsule` over, of any dtype and device, as (address, shape, "
+             "strides, dtype, device, buffer, flags)."),
     FUNCTION(import_capsule,
              "import_capsule(capsule[, announced_device])\n\n"
              "Take the tensor in `capsule` over as an array. announced_device: the DLPack pair "
@@ -37,6 +45,12 @@ static PyMethodDef functions[] = {
     FUNCTION(inspect_capsule,
              "inspect_capsule($module, capsule, /)\n--\n\n"
              "Name and address in a capsule, which stays as it is."),
+    FUNCTION(exchange_api,
+             "exchange_api($module, /)\n--\n\n"
+             "Capsule with refarray's own C exchange API."),
+    FUNCTION(import_object,
+             "import_object($module, api, x, /)\n--\n\n"
+             "Array over the memory of `x`, through the C exchange API in the capsule `api`."),
     {0},
 };
 
@@ -45,7 +59,7 @@ int ra_install(const char *module_name)
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *module = PyImport_AddModule(module_name);
     int failed = !module || PyModule_AddFunctions(module, functions) < 0 ||
-                 ra_objects_install(module) < 0 || ra_capsule_install() < 0;
+                 ra_objects_install(module) < 0 || ra_export_install() < 0;
     if (failed)
         PyErr_Print();
     else

@@ -22,7 +22,7 @@ static void object_free(PyObject *object)
 
 /* ---- Buffer ------------------------------------------------------------------------- */
 
-BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device)
+BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host)
 {
     BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
     if (!self) {
@@ -30,7 +30,7 @@ BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device)
         return NULL;
     }
     self->buffer = buffer;
-    self->on_host = ra_on_host(device);
+    self->on_host = on_host;
     return self;
 }
 

@@ -1,6 +1,6 @@
 /* The two Python types in C, and what is registered with them.
  * Next: registry.c, objects.c, make.c (arrays over new, old and foreign
- * memory), capsule.c (exchange), native.c. */
+ * memory), export.c, import.c, exchange.c, native.c. */
 #ifndef REFARRAY_OBJECTS_H
 #define REFARRAY_OBJECTS_H
 
@@ -73,14 +73,24 @@ int ra_is_array(PyObject *object);
 /* Both steal their first argument, also when they fail. The layout of an array must have
  * been measured, and must lie inside the buffer; strides of length-1 axes are normalised.
  * extents: the shape as a tuple of int, if there is one already, or NULL. */
-BufferObject *ra_buffer_object(ra_buffer *buffer, const ra_device *device);
+BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host);
 PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
                        int read_only, PyObject *extents);
 
 int ra_objects_install(PyObject *module);
-int ra_capsule_install(void);
+int ra_export_install(void);
+
+extern const char *const ra_capsule_names[2][2];    /* [versioned][used] */
+DLTensor ra_tensor_of(ArrayObject *array);          /* its extents are the array's own */
+
+/* An array over a tensor that is handed over, also when this fails. */
+PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
+
+/* Read a tuple of integers. Returns how many, or -1 with an exception set. Sets *plain to
+ * the tuple if it holds nothing but exact ints, so that it can serve as a shape. */
+int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObject **plain);
 
 /* Functions for Python; their docstrings stand in native.c. */
 #define RA_FUNCTION(name) PyObject *name(PyObject *, PyObject *const *, Py_ssize_t)
@@ -91,10 +101,14 @@ RA_FUNCTION(ra_py_register_array);
 RA_FUNCTION(ra_py_allocate);
 RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_wrap);
+RA_FUNCTION(ra_py_export_memory);
+RA_FUNCTION(ra_py_import_memory);
 RA_FUNCTION(ra_py_import_capsule);
 RA_FUNCTION(ra_py_inspect_capsule);
+RA_FUNCTION(ra_py_exchange_api);
+RA_FUNCTION(ra_py_import_object);
 
-/* Methods of the array type that stand in capsule.c. */
+/* Methods of the array type that stand in export.c. */
 PyObject *ra_array_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 PyObject *ra_array_dlpack_device(PyObject *, PyObject *);
 

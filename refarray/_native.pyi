@@ -75,3 +75,27 @@ def view(
 def wrap(exporter: object, dtype: DType, /) -> Any: ...
 def import_capsule(capsule: object, announced_device: object = ..., /) -> Any: ...
 def inspect_capsule(capsule: object, /) -> tuple[str | None, int]: ...
+def export_memory(
+    address: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: tuple[int, int, int],
+    device: tuple[int, int],
+    owner: object,
+    flags: int,
+    max_version: tuple[int, int] | None,
+    /,
+) -> Any: ...
+def import_memory(
+    capsule: object, announced_device: object, /
+) -> tuple[
+    int,
+    tuple[int, ...],
+    tuple[int, ...],
+    tuple[int, int, int],
+    tuple[int, int],
+    Buffer,
+    int,
+]: ...
+def exchange_api() -> Any: ...
+def import_object(api: object, x: object, /) -> Any: ...

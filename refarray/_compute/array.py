@@ -20,7 +20,7 @@ from refarray._compute import indexing, operators, text
 from refarray._compute.operators import Operators
 from refarray._memory import host
 from refarray._memory.host import numpy_view
-from refarray._memory.native import allocate, register_array, view
+from refarray._memory.native import allocate, exchange_api, register_array, view
 from refarray.dlpack.producer import prepare_export
 
 
@@ -31,6 +31,10 @@ class Array(Operators):
     """
 
     __slots__ = ()
+
+    # On the type, where C code of other libraries looks for it (DLPack 1.3; part of the
+    # standard's draft).
+    __dlpack_c_exchange_api__ = exchange_api()
 
     # ---- Attributes ------------------------------------------------------------------
 

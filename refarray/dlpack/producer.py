@@ -1,6 +1,6 @@
 """The producer: which memory `x.__dlpack__()` exports.
 
-The C method `Array.__dlpack__` (`_cffi_build/capsule.c`) makes the capsule. Asked for a
+The C method `Array.__dlpack__` (`_cffi_build/export.c`) makes the capsule. Asked for a
 plain export of host memory it needs no more; asked for a device, a stream or a copy, it
 calls `prepare_export` here and exports what that returns.
 

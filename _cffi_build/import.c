@@ -1,0 +1,253 @@
+/* Importing: from a capsule to an array, or to a description in Python.
+ *
+ * Everything is checked before the tensor is taken over; until then a failure leaves the
+ * capsule as it was, and its destructor gives the memory back. */
+#include "objects.h"
+
+#include <string.h>
+
+/* Which of our names a capsule has: 1 versioned, 0 legacy, -1 neither (exception set). */
+static int unused_capsule(PyObject *capsule)
+{
+    if (!PyCapsule_CheckExact(capsule)) {
+        PyErr_Format(PyExc_TypeError,
+                     "a DLPack capsule is expected, got %R (DLPack: __dlpack__ returns a "
+                     "PyCapsule)",
+                     capsule);
+        return -1;
+    }
+    const char *name = PyCapsule_GetName(capsule);
+    if (!name) {
+        PyErr_SetString(PyExc_ValueError, "the capsule has no name; a DLPack capsule is named "
+                                          "'dltensor' or 'dltensor_versioned'");
+        return -1;
+    }
+    for (int versioned = 0; versioned < 2; versioned++) {
+        if (strcmp(name, ra_capsule_names[versioned][0]) == 0)
+            return versioned;
+        if (strcmp(name, ra_capsule_names[versioned][1]) == 0) {
+            PyErr_Format(PyExc_ValueError,
+                         "the capsule is named '%s': it has been consumed, and a DLPack "
+                         "capsule can be consumed once",
+                         name);
+            return -1;
+        }
+    }
+    PyErr_Format(PyExc_ValueError,
+                 "the capsule is named '%s'; a DLPack capsule is named 'dltensor' or "
+                 "'dltensor_versioned'",
+                 name);
+    return -1;
+}
+
+#define WRONG_VERSION                                                                     \
+    "this is a tensor of DLPack version %u.%u; refarray reads version 1.x (DLPack: another " \
+    "major version may have another layout)"
+
+/* Another major version: nothing but its version and its deleter may be touched, and the
+ * consumer must call the deleter. It counts as taken over. */
+static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
+{
+    PyErr_Format(PyExc_BufferError, WRONG_VERSION, managed->version.major,
+                 managed->version.minor);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (PyCapsule_SetName(capsule, ra_capsule_names[1][1]) == 0 && managed->deleter)
+        managed->deleter(managed);
+    PyErr_Restore(type, value, traceback);
+}
+
+static int agrees(const DLTensor *tensor, PyObject *announced)
+{
+    int type, id;
+    if (!announced)
+        return 1;
+    if (!PyTuple_Check(announced) || PyTuple_Size(announced) != 2 ||
+        !PyArg_ParseTuple(announced, "ii", &type, &id)) {
+        PyErr_Format(PyExc_TypeError,
+                     "__dlpack_device__ must return a tuple of two integers, got %R "
+                     "(array API, array.__dlpack_device__)",
+                     announced);
+        return 0;
+    }
+    if (tensor->device.device_type == type && tensor->device.device_id == id)
+        return 1;
+    PyErr_Format(PyExc_BufferError,
+                 "the capsule lies on DLPack device (%d, %d), but %R was announced by "
+                 "__dlpack_device__ or asked for; refarray does not guess which is true",
+                 tensor->device.device_type, tensor->device.device_id, announced);
+    return 0;
+}
+
+/* A managed tensor that has been looked at and not yet been taken over. */
+typedef struct {
+    void *managed;
+    int versioned;
+    const DLTensor *tensor;
+    int64_t strides[RA_MAX_NDIM];
+    ra_extent extent;
+    char *first;
+} offer;
+
+/* Find the tensor in a capsule. Returns 0, or -1 with an exception set. */
+static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
+{
+    int versioned = unused_capsule(capsule);
+    if (versioned < 0)
+        return -1;
+    void *managed = PyCapsule_GetPointer(capsule, ra_capsule_names[versioned][0]);
+    if (!managed)
+        return -1;
+    if (versioned && ((DLManagedTensorVersioned *)managed)->version.major != RA_VERSION_MAJOR) {
+        refuse_version(capsule, managed);
+        return -1;
+    }
+    out->managed = managed;
+    out->versioned = versioned;
+    out->tensor = versioned ? &((DLManagedTensorVersioned *)managed)->dl_tensor
+                            : &((DLManagedTensor *)managed)->dl_tensor;
+    return agrees(out->tensor, announced) ? 0 : -1;
+}
+
+static int check_offer(offer *it, int64_t itemsize)
+{
+    const char *wrong =
+        ra_check_tensor(it->tensor, itemsize, it->strides, &it->extent, &it->first);
+    if (!wrong)
+        return 0;
+    PyErr_Format(PyExc_BufferError, "the capsule does not describe an array: %s", wrong);
+    return -1;
+}
+
+/* Rename the capsule: the tensor is ours, and the buffer will call its deleter, once. */
+static ra_buffer *take_over(PyObject *capsule, const offer *it)
+{
+    ra_buffer *buffer = ra_import(it->managed, it->versioned, &it->extent, it->first);
+    if (!buffer) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]) < 0) {
+        buffer->release = NULL;
+        ra_buffer_let_go(buffer);
+        return NULL;
+    }
+    return buffer;
+}
+
+static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dtype,
+                          const ra_device *device)
+{
+    int read_only = (buffer->flags & RA_FLAG_READ_ONLY) != 0;
+    BufferObject *memory = ra_buffer_object(buffer, ra_on_host(device));
+    return memory ? ra_array_new(memory, dtype, device, it->first, it->tensor->ndim,
+                                 it->tensor->shape, it->strides, it->extent.size, read_only,
+                                 NULL)
+                  : NULL;
+}
+
+PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    offer it;
+    if (n != 1 && n != 2) {
+        PyErr_SetString(PyExc_TypeError, "import_capsule(capsule[, announced_device])");
+        return NULL;
+    }
+    if (open_capsule(args[0], n == 2 ? args[1] : NULL, &it) < 0)
+        return NULL;
+    const ra_dtype *dtype = ra_dtype_find(it.tensor->dtype);
+    const ra_device *device = dtype ? ra_device_find(it.tensor->device) : NULL;
+    if (!device || check_offer(&it, ra_itemsize(dtype)) < 0)
+        return NULL;
+    ra_buffer *buffer = take_over(args[0], &it);
+    return buffer ? as_array(buffer, &it, dtype, device) : NULL;
+}
+
+PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)
+{
+    offer it = {managed, 1, &managed->dl_tensor, {0}, {0}, NULL};
+    const ra_dtype *dtype = NULL;
+    const ra_device *device = NULL;
+    ra_buffer *buffer = NULL;
+    if (managed->version.major != RA_VERSION_MAJOR)
+        PyErr_Format(PyExc_BufferError, WRONG_VERSION, managed->version.major,
+                     managed->version.minor);
+    else if ((dtype = ra_dtype_find(it.tensor->dtype)) &&
+             (device = ra_device_find(it.tensor->device)) &&
+             check_offer(&it, ra_itemsize(dtype)) == 0 &&
+             !(buffer = ra_import(managed, 1, &it.extent, it.first)))
+        PyErr_NoMemory();
+    if (buffer)
+        return as_array(buffer, &it, dtype, device);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (managed->deleter)
+        managed->deleter(managed);
+    PyErr_Restore(type, value, traceback);
+    return NULL;
+}
+
+static PyObject *integers(int32_t n, const int64_t *values)
+{
+    PyObject *out = PyTuple_New(n);
+    for (int32_t i = 0; out && i < n; i++) {
+        PyObject *value = PyLong_FromLongLong(values[i]);
+        if (!value || PyTuple_SetItem(out, i, value) < 0)
+            Py_CLEAR(out);
+    }
+    return out;
+}
+
+PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    offer it;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "import_memory(capsule, announced_device)");
+        return NULL;
+    }
+    if (open_capsule(args[0], args[1], &it) < 0)
+        return NULL;
+    DLDataType type = it.tensor->dtype;
+    if (type.bits * type.lanes == 0 || type.bits * type.lanes % 8) {
+        PyErr_Format(PyExc_BufferError,
+                     "elements of %d bits in %d lanes have no addresses of their own",
+                     type.bits, type.lanes);
+        return NULL;
+    }
+    if (check_offer(&it, type.bits * type.lanes / 8) < 0)
+        return NULL;
+    ra_buffer *buffer = take_over(args[0], &it);
+    if (!buffer)
+        return NULL;
+    uint64_t flags = buffer->flags;
+    DLDevice place = it.tensor->device;
+    PyObject *shape = integers(it.tensor->ndim, it.tensor->shape);
+    ra_normalize_strides(it.tensor->ndim, it.tensor->shape, it.strides);
+    PyObject *strides = integers(it.tensor->ndim, it.strides);
+    PyObject *memory = (PyObject *)ra_buffer_object(buffer, place.device_type == kDLCPU);
+    if (!shape || !strides || !memory) {
+        Py_XDECREF(shape);
+        Py_XDECREF(strides);
+        Py_XDECREF(memory);
+        return NULL;
+    }
+    return Py_BuildValue("NNN(iii)(ii)NK", PyLong_FromVoidPtr(it.first), shape, strides,
+                         type.code, type.bits, type.lanes, place.device_type,
+                         place.device_id, memory, (unsigned long long)flags);
+}
+
+PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyCapsule_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "inspect_capsule(capsule)");
+        return NULL;
+    }
+    const char *name = PyCapsule_GetName(args[0]);
+    void *pointer = PyCapsule_GetPointer(args[0], name);
+    if (!pointer)
+        return NULL;
+    return Py_BuildValue("zN", name, PyLong_FromVoidPtr(pointer));
+}
