@@ -196,14 +196,14 @@ HEADER = f"""\
 # The official test suite
 
 data-apis/array-api-tests at {SOURCES[0][2][:7]}, with the text of the standard at
-{SOURCES[1][2][:7]}, without a skip file and without an xfail file. `make
-array-api-tests` runs it and writes one row here: see `tests/run_array_api_tests.py`.
+{SOURCES[1][2][:7]}, and neither a skip file nor an xfail file. `make array-api-tests`
+runs it and writes one row here: see `tests/run_array_api_tests.py`.
 
 "Flaky" is the suite's word for five tests that it skips for every library; "requires"
-stands for tests of what came with a later version of the standard. No skip depends on
-refarray. "Corrected" rows come from a clone in which two lines of the suite are
-replaced, without which no library can pass for 2021.12 and 2022.12; the script says
-which lines and why.
+stands for tests of what came with a later version of the standard; `fft` came with
+2022.12. No skip depends on refarray. "Corrected" rows come from a clone in which two
+lines of the suite are replaced, without which no library can pass for 2021.12 and
+2022.12; the script says which lines and why.
 
 | version | date | examples | passed | failed | skipped |
 |---|---|---|---|---|---|

@@ -274,7 +274,9 @@ def fftfreq(
     Zero and the positive ones come first, then the negative ones. The one in the middle
     of an even `n` is negative.
     """
-    return _frequencies("fft.fftfreq", n, d, dtype, device)
+    n, target = _count("fft.fftfreq", n), as_device(device)
+    steps = (kernels(target).arange(n) + n // 2) % n - n // 2
+    return _frequencies("fft.fftfreq", steps, n, d, dtype, target)
 
 
 def rfftfreq(
@@ -286,15 +288,13 @@ def rfftfreq(
     device: Device | None = None,
 ) -> Array:
     """Frequencies of `rfft`, none negative, shape (n // 2 + 1,)."""
-    return _frequencies("fft.rfftfreq", n, d, dtype, device)
+    n, target = _count("fft.rfftfreq", n), as_device(device)
+    steps = kernels(target).arange(n // 2 + 1)
+    return _frequencies("fft.rfftfreq", steps, n, d, dtype, target)
 
 
 def _frequencies(
-    name: str,
-    n: int,
-    d: float,
-    dtype: DType | None,
-    device: Device | None,
+    name: str, steps: Any, n: int, d: float, dtype: DType | None, device: Device
 ) -> Array:
     real = as_dtype(dtype, DEFAULT_REAL)
     if real not in REAL_FLOATING.dtypes:
@@ -304,14 +304,8 @@ def _frequencies(
         )
     if isinstance(d, bool) or not isinstance(d, (int, float)):
         raise TypeError(f"{name}: d is a float, not {type(d).__name__}")
-    n, target = _count(name, n), as_device(device)
-    xp = kernels(target)
-    if name == "fft.rfftfreq":
-        steps = xp.arange(n // 2 + 1)
-    else:
-        steps = (xp.arange(n) + n // 2) % n - n // 2
-    values = call(xp.divide, steps, n * float(d))
-    out: Array = adopt(values, real, target)
+    values = call(kernels(device).divide, steps, n * float(d))
+    out: Array = adopt(values, real, device)
     return out
 
 

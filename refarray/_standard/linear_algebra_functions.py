@@ -94,13 +94,14 @@ def tensordot(
 def _pairs_of_axes(
     axes: Any, ndim1: int, ndim2: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(axes, int) and not isinstance(axes, bool):
-        if not 0 <= axes <= min(ndim1, ndim2):
+    if hasattr(axes, "__index__") and not isinstance(axes, bool):
+        n = axes.__index__()
+        if not 0 <= n <= min(ndim1, ndim2):
             raise ValueError(
-                f"tensordot cannot sum over {axes} axes of arrays with {ndim1} and "
+                f"tensordot cannot sum over {n} axes of arrays with {ndim1} and "
                 f"{ndim2} dimensions (array API 2025.12, tensordot)"
             )
-        return tuple(range(ndim1 - axes, ndim1)), tuple(range(axes))
+        return tuple(range(ndim1 - n, ndim1)), tuple(range(n))
     if not _is_sequence(axes) or not all(map(_is_sequence, axes)) or len(axes) != 2:
         raise TypeError(
             f"axes is an integer or two sequences of integers, not {axes!r} "
