@@ -51,6 +51,7 @@ MODULES: tuple[str, ...] = (
     "check_linalg",
     "check_decompositions",
     "check_fft",
+    "check_large",
 )
 """The files of checks, in the order in which they run."""
 
