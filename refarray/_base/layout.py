@@ -36,8 +36,8 @@ def _integer(obj: object, what: str) -> int:
 def check_shape(obj: object) -> Shape:
     """Return the shape given as an integer, or as a tuple or list of integers.
 
-    TypeError for anything else, bool and float included; ValueError for a negative size
-    and for more than `MAX_NDIM` axes.
+    TypeError for anything else, bool and float included; ValueError for a size that is
+    negative or does not fit into 64 bits, and for more than `MAX_NDIM` axes.
     """
     sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
     if len(sizes) > MAX_NDIM:
@@ -47,6 +47,8 @@ def check_shape(obj: object) -> Shape:
         n = size if type(size) is int else _integer(size, "the size of an axis")
         if n < 0:
             raise ValueError(f"size {n} of axis {axis} is negative")
+        if n > MAX_NBYTES:
+            raise ValueError(f"size {n} of axis {axis} exceeds {MAX_NBYTES}")
         shape.append(n)
     return tuple(shape)
 

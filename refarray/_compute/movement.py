@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from refarray._base.dtypes import DEFAULT_INDEX
+from refarray._base.layout import check_shape
 from refarray._compute.arguments import common
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
@@ -50,7 +51,7 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
             (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]),
         )
     # Seen with an axis more, which runs over the copies, the result is x broadcast.
-    out: Array = allocate(result, x.dtype, x.device, False)
+    out: Array = allocate(check_shape(result), x.dtype, x.device, False)
     spread = kernel_view(out).reshape((*shape[:inner], times, *shape[inner:]))
     spread[...] = kernel_view(x)[(*(slice(None),) * inner, None)]
     return out
@@ -77,12 +78,8 @@ def negative(name: str, times: int) -> ValueError:
 def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
     sizes = [1] * (len(counts) - x.ndim) + list(x.shape)
-    out: Array = allocate(
-        tuple(n * size for n, size in zip(counts, sizes, strict=True)),
-        x.dtype,
-        x.device,
-        False,
-    )
+    shape = check_shape([n * size for n, size in zip(counts, sizes, strict=True)])
+    out: Array = allocate(shape, x.dtype, x.device, False)
     # Seen with an axis more for each that is repeated, the result is x broadcast.
     spread: list[int] = []
     key: list[Any] = []

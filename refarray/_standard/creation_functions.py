@@ -221,7 +221,7 @@ def arange(
         raise TypeError("arange takes a numeric dtype, got bool")
     n = _steps(a, b, s)
     exact = integers and target in dtypes.KINDS["integral"]
-    out: Array = allocate((n,), target if exact else dtypes.float64, place, False)
+    out = _new(n, target if exact else dtypes.float64, place)
     values, k = kernel_view(out), kernels(place)
     if exact:
         for value in (a, a + (n - 1) * s) if n else ():
@@ -276,7 +276,7 @@ def linspace(
     if n < 0:
         raise ValueError(f"linspace takes num from 0 up, got {num}")
     steps = n - 1 if endpoint else n
-    out: Array = allocate((n,), target, place, False)
+    out = _new(n, target, place)
     values = kernel_view(out)
     k = kernels(place)
     if target in dtypes.KINDS["complex floating"]:

@@ -261,8 +261,23 @@ def test_negative_and_excessive_sizes():
             xp.zeros(shape)
     with pytest.raises(ValueError, match=r"2\*\*63 - 1 bytes"):
         xp.zeros((2**40, 2**40))
-    with pytest.raises(MemoryError, match=str(8 * 2**50)):
-        xp.empty(2**50)
+    for refused in (
+        lambda: xp.zeros(2**63),
+        lambda: xp.zeros((0, 2**70)),
+        lambda: xp.arange(2**63),
+        lambda: xp.linspace(0, 1, 2**63),
+        lambda: xp.repeat(xp.ones(3), 2**62),
+        lambda: xp.tile(xp.ones(3), (2**70,)),
+    ):
+        with pytest.raises(ValueError, match="exceeds"):
+            refused()
+    for refused in (
+        lambda: xp.empty(2**50),
+        lambda: xp.arange(2**50),
+        lambda: xp.linspace(0, 1, 2**50),
+    ):
+        with pytest.raises(MemoryError, match=str(8 * 2**50)):
+            refused()
 
 
 # Ranges ------------------------------------------------------------------------------
