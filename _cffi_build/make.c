@@ -161,12 +161,18 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
     const char *wrong = NULL;
     if (lent->ndim > RA_MAX_NDIM)
         wrong = "it has more than 64 dimensions";
+    else if (!lent->shape && lent->ndim > 1)
+        wrong = "it has no shape";
     else if (lent->itemsize != itemsize)
         wrong = "its item size is not that of the data type";
-    for (int i = 0; !wrong && i < lent->ndim; i++) {
+    for (int i = 0; !wrong && i < lent->ndim; i++)
+        shape[i] = lent->shape ? lent->shape[i] : lent->len / itemsize;
+    /* ctypes has no strides though they were asked for: it means compact. */
+    if (!wrong && !lent->strides)
+        ra_compact_strides(lent->ndim, shape, strides);
+    for (int i = 0; !wrong && lent->strides && i < lent->ndim; i++) {
         if (lent->strides[i] % itemsize)
             wrong = "its strides are no multiples of the item size";
-        shape[i] = lent->shape[i];
         strides[i] = lent->strides[i] / itemsize;
     }
     if (!wrong)

@@ -4,7 +4,7 @@ The standard gives tables; these are the sentences behind them. Within a kind th
 dtype wins. An unsigned integer of n bits fits into a signed one of 2n bits, a real
 number of n bits into a complex one of 2n bits. Every other mixture is an error.
 
-Next: `devices.py`.
+Next: `formats.py`.
 """
 
 from __future__ import annotations

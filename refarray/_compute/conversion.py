@@ -8,7 +8,6 @@ Next: `movement.py`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import reduce
 from itertools import chain
@@ -19,6 +18,7 @@ import numpy as np
 from refarray._base import dtypes
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
+from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM
 from refarray._base.promotion import check_int_range, held_error, promote
 from refarray._compute.array import Array
@@ -113,7 +113,7 @@ def _from_buffer(
     device: Device | None,
     copy: bool | None,
 ) -> Array:
-    own = _buffer_dtype(obj, lent)
+    own = dtype_of_format(lent.format, lent.itemsize)
     if copy is True:
         x = host.host_array(np.asarray(lent), own)
         return _from_array(x, dtype, device, None)
@@ -132,36 +132,6 @@ def _from_buffer(
             ) from error
         x = host.host_array(np.asarray(lent), own)
     return _from_array(x, dtype, device, copy)
-
-
-# The letters of the struct module, and Z for complex as in NumPy. A letter says the
-# kind and the item size the width: "l" has 4 or 8 bytes, depending on the prefix.
-_KINDS = {
-    "?": "bool",
-    **dict.fromkeys("bhilqn", "signed integer"),
-    **dict.fromkeys("BHILQN", "unsigned integer"),
-    **dict.fromkeys(("f", "d"), "real floating"),
-    **dict.fromkeys(("Zf", "Zd", "F", "D"), "complex floating"),
-}
-_DTYPES = {(dtype.kind, dtype.itemsize): dtype for dtype in dtypes.STANDARD}
-_NATIVE = "@=^" + ("<" if sys.byteorder == "little" else ">!")
-_FOREIGN = ">!" if sys.byteorder == "little" else "<"
-
-
-def _buffer_dtype(obj: Any, lent: memoryview) -> DType:
-    letters = lent.format.lstrip(_NATIVE)
-    if letters == "e":
-        return dtypes.float16
-    dtype = _DTYPES.get((_KINDS.get(letters, ""), lent.itemsize))
-    if dtype is None:
-        advice = ""
-        if letters[:1] in _FOREIGN:
-            advice = "; these bytes are in foreign order, swap them first"
-        raise TypeError(
-            "asarray takes buffers of booleans, integers, real or complex numbers, "
-            f"not {type(obj).__name__} with elements of format {lent.format!r}{advice}"
-        )
-    return dtype
 
 
 # Python values -----------------------------------------------------------------------
@@ -266,7 +236,7 @@ def _leaf(leaf: Any) -> tuple[Any, DType]:
         for kind, dtype in _SCALARS.items():
             if isinstance(leaf, kind):
                 return kind(leaf), dtype
-    if hasattr(leaf, "ndim") and leaf.ndim:
+    if isinstance(leaf, (np.ndarray, Array)) and leaf.ndim:
         raise TypeError(
             "asarray takes no sequence of arrays with dimensions: join them with stack "
             "(array API 2025.12, asarray)"

@@ -6,7 +6,8 @@ Read in this order:
 2. `producer.py`: which memory `x.__dlpack__()` exports.
 3. `consumer.py`: `from_dlpack`, and the question it asks a producer.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
-5. `inspect.py`: every field of a managed tensor, in words.
+5. `memory.py`: the protocol for memory of any kind, and for classes of your own.
+6. `inspect.py`: every field of a managed tensor, in words.
 
 The rules are those of DLPack 1.3 and of the array API standard 2025.12.
 Next folder: `_compute/`, which computes with the memory.
@@ -15,14 +16,17 @@ Next folder: `_compute/`, which computes with the memory.
 from refarray.dlpack.capsules import from_capsule, to_capsule
 from refarray.dlpack.consumer import CopyError
 from refarray.dlpack.inspect import Field, Inspection, inspect
+from refarray.dlpack.memory import Exports, Tensor
 from refarray.dlpack.structs import VERSION, Flags
 
 __all__ = [
     "VERSION",
     "CopyError",
+    "Exports",
     "Field",
     "Flags",
     "Inspection",
+    "Tensor",
     "from_capsule",
     "inspect",
     "to_capsule",

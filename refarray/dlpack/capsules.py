@@ -4,7 +4,7 @@ TensorFlow, Taichi and MXNet have functions that return a capsule or take one. T
 standard's `from_dlpack` takes objects only: a capsule can be consumed once, and cannot
 be asked for its device.
 
-Next: `inspect.py`.
+Next: `memory.py`.
 """
 
 from __future__ import annotations

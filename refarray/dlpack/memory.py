@@ -1,0 +1,274 @@
+"""DLPack for memory of any kind: describe it, and it can be exchanged.
+
+`Tensor` says where memory lies, how it is laid out and who owns it; with `__dlpack__`
+and `__dlpack_device__` it is a producer. A class of your own becomes one with `Exports`
+and a method that returns such a description. The other way, `Tensor.from_dlpack` takes
+the memory of any producer as a checked description.
+
+No array library is needed on either side: ctypes, mmap, array.array, cffi, shared
+memory, or an address from elsewhere.
+
+Next: `inspect.py`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refarray._base import dtypes
+from refarray._base.devices import CPU
+from refarray._base.dtypes import BY_NAME, DType
+from refarray._base.formats import dtype_of_format
+from refarray._base.layout import check_shape, row_major_strides, size_of
+from refarray._memory.host import numpy_view
+from refarray._memory.native import (
+    ArrayBase,
+    allocate,
+    export_memory,
+    import_memory,
+    wrap,
+)
+from refarray.dlpack.structs import VERSION, Flags, TypeCode
+
+_HOST = (1, 0)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Memory as DLPack describes it, and a producer of it.
+
+    pointer: address of the first element. shape: extents. dtype: a dtype of refarray, a
+    name, or DLPack's (type code, bits, lanes). strides: in elements, row-major if None.
+    device: DLPack's (device_type, device_id). owner: what keeps the memory alive; it
+    lives for as long as a consumer uses the memory. read_only: consumers are told not
+    to write. synchronize: for devices with streams; called with the consumer's
+    `stream`, it makes that stream wait for the work pending on the memory.
+
+    ValueError for what describes no memory, TypeError for what is no description.
+
+    Source: DLPack 1.3, DLTensor.
+    """
+
+    pointer: int
+    shape: tuple[int, ...]
+    dtype: tuple[int, int, int]
+    strides: tuple[int, ...]
+    device: tuple[int, int]
+    owner: object
+    read_only: bool
+    synchronize: Callable[[int | None], object] | None
+
+    def __init__(
+        self,
+        pointer: int,
+        shape: int | Sequence[int],
+        dtype: DType | str | tuple[int, int, int],
+        *,
+        strides: Sequence[int] | None = None,
+        device: tuple[int, int] = _HOST,
+        owner: object = None,
+        read_only: bool = False,
+        synchronize: Callable[[int | None], object] | None = None,
+    ) -> None:
+        extents = check_shape(shape if isinstance(shape, int) else tuple(shape))
+        steps = row_major_strides(extents) if strides is None else tuple(strides)
+        if len(steps) != len(extents):
+            raise ValueError(f"{len(steps)} strides do not fit {len(extents)} extents")
+        if pointer < 0 or (pointer == 0 and size_of(extents)):
+            raise ValueError(f"{pointer} is the address of no element")
+        for name, value in (
+            ("pointer", pointer),
+            ("shape", extents),
+            ("dtype", _dtype_triple(dtype)),
+            ("strides", steps),
+            ("device", (int(device[0]), int(device[1]))),
+            ("owner", owner),
+            ("read_only", read_only),
+            ("synchronize", synchronize),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_buffer(cls, exporter: Any, /) -> Tensor:
+        """Describe the memory of an object with the buffer protocol.
+
+        TypeError for elements that no dtype has.
+        """
+        with memoryview(exporter) as view:
+            dtype = dtype_of_format(view.format, view.itemsize)
+        return cls.from_array(wrap(exporter, dtype))
+
+    @classmethod
+    def from_array(cls, x: ArrayBase, /) -> Tensor:
+        """Describe the memory of an array of refarray."""
+        return cls(
+            x._buffer.address + x._byte_offset,
+            x.shape,
+            x.dtype,
+            strides=x._strides,
+            device=x.device.dlpack,
+            owner=x,
+            read_only=x._read_only,
+        )
+
+    @classmethod
+    def from_dlpack(cls, x: Any, /, *, stream: int | None = None) -> Tensor:
+        """Take the memory of a producer over as a description, checked and unconverted.
+
+        It may have any dtype of whole bytes, and lie on any device. The memory goes
+        back when the description, and everything made from it, is gone. BufferError for
+        what is inconsistent; what `x` raises arrives unchanged.
+        """
+        announced = x.__dlpack_device__()
+        question: dict[str, Any] = {"max_version": VERSION}
+        if stream is not None:
+            question["stream"] = stream
+        pointer, shape, strides, dtype, device, owner, flags = import_memory(
+            x.__dlpack__(**question), announced
+        )
+        return cls(
+            pointer,
+            shape,
+            dtype,
+            strides=strides,
+            device=device,
+            owner=owner,
+            read_only=bool(flags & Flags.READ_ONLY),
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Device as the DLPack pair (device_type, device_id)."""
+        return self.device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export this memory as a DLPack capsule.
+
+        BufferError for another device, for read-only memory in a legacy capsule, and
+        for a copy of memory that the host cannot read.
+
+        Source: array API 2025.12, array.__dlpack__; DLPack 1.3.
+        """
+        if copy is not None and not isinstance(copy, bool):
+            raise TypeError(f"copy must be True, False or None, not {copy!r}")
+        if dl_device is not None and tuple(dl_device) != self.device:
+            raise BufferError(f"this memory lies on {self.device}, not on {dl_device}")
+        if self.device == CPU.dlpack and stream is not None:
+            raise ValueError(f"stream must be None for the host, got {stream!r}")
+        if self.synchronize is not None and stream != -1:
+            self.synchronize(stream)
+        tensor = self._copied() if copy else self
+        flags = Flags.READ_ONLY if tensor.read_only else Flags(0)
+        if copy:
+            flags |= Flags.IS_COPIED
+        return export_memory(
+            tensor.pointer,
+            tensor.shape,
+            tensor.strides,
+            tensor.dtype,
+            tensor.device,
+            tensor.owner,
+            int(flags),
+            max_version,
+        )
+
+    def _copied(self) -> Tensor:
+        if self.device != CPU.dlpack:
+            raise BufferError(f"memory on {self.device} cannot be copied by the host")
+        # Bytes are copied, whatever they mean: one more axis, over those of an element.
+        itemsize = self.dtype[1] * self.dtype[2] // 8
+        byte_strides = [step * itemsize for step in self.strides]
+        ends = [
+            (extent - 1) * step
+            for extent, step in zip(self.shape, byte_strides, strict=True)
+        ]
+        low = sum(min(end, 0) for end in ends)
+        high = sum(max(end, 0) for end in ends) + itemsize
+        size = size_of(self.shape)
+        out = allocate((size * itemsize,), dtypes.uint8, CPU, False)
+        if size:
+            memory: Any = (ctypes.c_char * (high - low)).from_address(
+                self.pointer + low
+            )
+            source: np.ndarray[Any, Any] = np.ndarray(
+                (*self.shape, itemsize), np.uint8, memory, -low, (*byte_strides, 1)
+            )
+            np.copyto(numpy_view(out).reshape(source.shape), source)
+        return Tensor(out._buffer.address, self.shape, self.dtype, owner=out)
+
+
+class Exports(ABC):
+    """Makes a class a producer: give it a method that describes its memory.
+
+    Source: DLPack 1.3, Python specification.
+    """
+
+    @abstractmethod
+    def dlpack_tensor(self) -> Tensor:
+        """Return the description of this object's memory, with what owns it."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Device as the DLPack pair (device_type, device_id)."""
+        return self.dlpack_tensor().device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export this object's memory as a DLPack capsule; see `Tensor`."""
+        return self.dlpack_tensor().__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+
+# Types that DLPack has and refarray has not, by the names that others give them.
+_NARROW = {
+    code.name.removeprefix("kDL").lower(): (code.value, 8, 1)
+    for code in TypeCode
+    if code.name.startswith("kDLFloat8")
+}
+
+
+def _dtype_triple(dtype: object) -> tuple[int, int, int]:
+    if isinstance(dtype, str):
+        if dtype in _NARROW:
+            return _NARROW[dtype]
+        if dtype not in BY_NAME:
+            known = ", ".join([*BY_NAME, *_NARROW])
+            raise ValueError(f"no dtype is named {dtype!r}; known names: {known}")
+        dtype = BY_NAME[dtype]
+    if isinstance(dtype, DType):
+        return dtype.code, dtype.bits, 1
+    if (
+        isinstance(dtype, tuple)
+        and len(dtype) == 3
+        and all(isinstance(number, int) for number in dtype)
+    ):
+        code, bits, lanes = dtype
+        if 0 <= code < 256 and 0 < bits < 256 and 0 < lanes < 65536:
+            if bits * lanes % 8 == 0:
+                return code, bits, lanes
+            raise ValueError(
+                f"elements of {bits} bits in {lanes} lanes are no whole bytes"
+            )
+        raise ValueError(f"{dtype} is no (type code, bits, lanes) of DLPack")
+    raise TypeError(
+        "a dtype is one of refarray, a name, or DLPack's (type code, bits, lanes), "
+        f"not {dtype!r}"
+    )

@@ -1,0 +1,111 @@
+"""The C exchange API on Array, called through its pointers and by our importer."""
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray._memory.native import ffi, import_object, inspect_capsule
+from refarray.memory import statistics
+
+CAPSULE = xp.Array.__dlpack_c_exchange_api__
+NAME, ADDRESS = inspect_capsule(CAPSULE)
+API = ffi.cast("DLPackExchangeAPI *", ADDRESS)
+
+
+def test_the_capsule_stands_on_the_type():
+    assert NAME == "dlpack_exchange_api"
+    assert "__dlpack_c_exchange_api__" in vars(xp.Array)
+    assert (API.header.version.major, API.header.version.minor) == (1, 3)
+    assert API.header.prev_api == ffi.NULL
+    for field, _ in ffi.typeof("DLPackExchangeAPI").fields[1:]:
+        assert getattr(API, field) != ffi.NULL
+
+
+@pytest.mark.parametrize("writeable", [True, False])
+def test_an_array_becomes_a_tensor_and_a_tensor_an_array(writeable):
+    a = np.arange(12.0).reshape(3, 4)[::-1, 1::2]
+    a.flags.writeable = writeable
+    before = statistics()
+    x = xp.from_dlpack(a)
+    y = import_object(CAPSULE, x)
+    assert (y.shape, y._strides, y.dtype) == (x.shape, x._strides, x.dtype)
+    assert y._read_only is not writeable
+    np.testing.assert_array_equal(np.from_dlpack(y), a)
+    del x, y
+    after = statistics()
+    assert after.exported - before.exported == 2
+    assert after.exports_deleted - before.exports_deleted == 2
+    assert after.imports_deleted - before.imports_deleted == 2
+
+
+def test_another_object_is_a_type_error():
+    with pytest.raises(TypeError, match=r"for refarray\.Array"):
+        import_object(CAPSULE, 5)
+    with pytest.raises(ValueError, match="PyCapsule"):
+        import_object(np.zeros(2).__dlpack__(), xp.zeros((2,)))
+
+
+class Errors:
+    """What set_error was told."""
+
+    def __init__(self):
+        self.told = []
+        self.callback = ffi.callback(
+            "void(void *, const char *, const char *)",
+            lambda _, kind, text: self.told.append(
+                (ffi.string(kind).decode(), ffi.string(text).decode())
+            ),
+        )
+
+
+def allocate(shape, dtype=(2, 64, 1), device=(1, 0)):
+    errors = Errors()
+    prototype = ffi.new("DLTensor *")
+    extents = ffi.new("int64_t[]", list(shape) or [0])
+    prototype.ndim, prototype.shape = len(shape), extents
+    prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes = dtype
+    prototype.device.device_type, prototype.device.device_id = device
+    out = ffi.new("DLManagedTensorVersioned **")
+    status = API.managed_tensor_allocator(prototype, out, ffi.NULL, errors.callback)
+    return status, out[0], errors.told
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"), [((2, 3), [3, 1]), ((), []), ((0, 4), [4, 1])]
+)
+def test_the_allocator_makes_a_compact_tensor(shape, strides):
+    before = statistics()
+    status, managed, told = allocate(shape)
+    assert (status, told) == (0, [])
+    tensor = managed.dl_tensor
+    n = len(shape)
+    assert [tensor.shape[i] for i in range(n)] == list(shape)
+    assert [tensor.strides[i] for i in range(n)] == strides
+    if 0 not in shape:
+        assert int(ffi.cast("intptr_t", tensor.data)) % 64 == 0
+    managed.deleter(managed)
+    assert statistics().live_bytes == before.live_bytes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (((2,), (2, 64, 1), (2, 0)), "BufferError"),
+        (((2,), (2, 4, 1)), "BufferError"),
+        (((2,), (2, 0, 1)), "BufferError"),
+        (((-2,),), "BufferError"),
+        (((2**62, 2**62),), "BufferError"),
+        (((2**50,),), "MemoryError"),
+    ],
+)
+def test_the_allocator_says_why_not(arguments, kind):
+    status, managed, told = allocate(*arguments)
+    assert status == -1
+    assert managed == ffi.NULL
+    assert [k for k, _ in told] == [kind]
+
+
+def test_a_host_has_no_stream():
+    out = ffi.new("void **", ffi.cast("void *", 1))
+    assert API.current_work_stream(1, 0, out) == 0
+    assert out[0] == ffi.NULL

@@ -1,0 +1,189 @@
+"""DLPack for memory of any kind, and for classes of one's own."""
+
+import array
+import ctypes
+import mmap
+import weakref
+from multiprocessing.shared_memory import SharedMemory
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray.dlpack import Exports, Tensor, from_capsule
+from refarray.dlpack.structs import Flags, managed_tensor
+
+
+class Mapped(Exports):
+    """A file of numbers, in memory: a producer in six lines."""
+
+    def __init__(self, path):
+        with path.open("r+b") as file:
+            self.map = mmap.mmap(file.fileno(), 0)
+
+    def dlpack_tensor(self):
+        return Tensor.from_buffer(memoryview(self.map).cast("d"))
+
+
+def test_a_class_over_a_mapped_file(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(np.arange(5.0).tobytes())
+    x = xp.from_dlpack(Mapped(path))
+    x[1] = 7.0
+    assert np.from_dlpack(Mapped(path)).tolist() == [0.0, 7.0, 2.0, 3.0, 4.0]
+    assert Mapped(path).__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "exporter",
+    [
+        array.array("d", [1.0, 2.0, 3.0]),
+        (ctypes.c_double * 3)(1.0, 2.0, 3.0),
+        np.array([1.0, 2.0, 3.0]),
+        np.array([3.0, 0.0, 2.0, 0.0, 1.0])[::-2],
+        memoryview(bytearray(np.array([1.0, 2.0, 3.0]).tobytes())).cast("d"),
+        xp.asarray([1.0, 2.0, 3.0]),
+    ],
+    ids=["array", "ctypes", "numpy", "strided", "bytearray", "refarray"],
+)
+def test_every_buffer_is_shared(exporter):
+    tensor = Tensor.from_buffer(exporter)
+    assert (tensor.dtype, tensor.shape, tensor.read_only) == ((2, 64, 1), (3,), False)
+    a = np.from_dlpack(tensor)
+    assert a.tolist() == [1.0, 2.0, 3.0]
+    a[2] = 9.0
+    assert exporter[2] == 9.0
+    a[2] = 3.0
+
+
+def test_shared_memory_between_processes_lends_itself():
+    shared = SharedMemory(create=True, size=64)
+    try:
+        tensor = Tensor.from_buffer(shared.buf.cast("q"))
+        x = xp.from_dlpack(tensor)
+        x[0] = 42
+        assert shared.buf.cast("q")[0] == 42
+        del tensor, x
+    finally:
+        shared.close()
+        shared.unlink()
+
+
+def test_constant_bytes_are_read_only():
+    tensor = Tensor.from_buffer(b"abc")
+    assert tensor.read_only
+    assert not np.from_dlpack(tensor).flags.writeable
+    with pytest.raises(BufferError, match="read-only"):
+        tensor.__dlpack__()
+
+
+def test_the_owner_lives_as_long_as_a_consumer():
+    class Owner:
+        pass
+
+    memory = (ctypes.c_int32 * 4)(1, 2, 3, 4)
+    owner = Owner()
+    gone = weakref.ref(owner)
+    tensor = Tensor(ctypes.addressof(memory), (2, 2), "int32", owner=owner)
+    x = xp.from_dlpack(tensor)
+    capsule = tensor.__dlpack__(max_version=(1, 0))
+    del owner, tensor
+    y = from_capsule(capsule)
+    del x
+    assert gone() is not None
+    assert np.from_dlpack(y).tolist() == [[1, 2], [3, 4]]
+    del y, capsule
+    assert gone() is None
+
+
+def test_a_description_of_any_type_and_device():
+    tensor = Tensor(0x1000, (2,), "float8_e5m2", device=(2, 3), strides=(5,))
+    assert tensor.__dlpack_device__() == (2, 3)
+    capsule = tensor.__dlpack__(max_version=(1, 0))
+    _, managed = managed_tensor(capsule)
+    t = managed.dl_tensor
+    # Float8_e5m2 has code 12 in the header.
+    assert (t.dtype.code, t.dtype.bits, t.dtype.lanes) == (12, 8, 1)
+    assert (t.device.device_type, t.device.device_id) == (2, 3)
+    assert (t.shape[0], t.strides[0]) == (2, 5)
+    with pytest.raises(BufferError, match="cannot be copied"):
+        tensor.__dlpack__(copy=True)
+
+
+@pytest.mark.parametrize(
+    "layout", ["strided", "reversed", "transposed", "0-d", "empty"]
+)
+def test_a_copy_is_compact_and_new(layout):
+    a = np.arange(24, dtype="int16").reshape(4, 6)
+    a = {
+        "strided": a[::2, 1::3],
+        "reversed": a[::-1, ::-1],
+        "transposed": a.T,
+        "0-d": a[1:2, 1:2].reshape(()),
+        "empty": a[:0],
+    }[layout]
+    tensor = Tensor.from_dlpack(a)
+    capsule = tensor.__dlpack__(max_version=(1, 0), copy=True)
+    assert managed_tensor(capsule)[1].flags == Flags.IS_COPIED
+    x = from_capsule(capsule)
+    np.testing.assert_array_equal(np.from_dlpack(x), a)
+    if a.size:
+        x[...] = -1
+        assert -1 not in a
+
+
+def test_the_stream_reaches_the_owner():
+    seen = []
+    tensor = Tensor(0x1000, (2,), "float32", device=(2, 0), synchronize=seen.append)
+    for stream in (None, 1, 2, 99, -1):
+        tensor.__dlpack__(stream=stream, max_version=(1, 0))
+    assert seen == [None, 1, 2, 99], "-1 asks for no synchronisation"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "error", "words"),
+    [
+        ((0, (2,), "int8"), {}, ValueError, "address of no element"),
+        ((-8, (2,), "int8"), {}, ValueError, "address of no element"),
+        ((8, (-2,), "int8"), {}, ValueError, "negative"),
+        ((8, (2,), "int7"), {}, ValueError, "known names: bool, int8"),
+        ((8, (2,), (2, 12, 1)), {}, ValueError, "no whole bytes"),
+        ((8, (2,), (2, 32)), {}, TypeError, "a dtype is"),
+        ((8, (2,), np.float32), {}, TypeError, "a dtype is"),
+        ((8, (2,), "int8"), {"strides": (1, 1)}, ValueError, "do not fit"),
+    ],
+)
+def test_what_describes_no_memory(arguments, keywords, error, words):
+    with pytest.raises(error, match=words):
+        Tensor(*arguments, **keywords)
+
+
+def test_a_layout_that_overflows_is_refused_at_export():
+    tensor = Tensor(8, (2,), "int64", strides=(2**62,))
+    with pytest.raises(ValueError, match="cannot be exported"):
+        tensor.__dlpack__()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"copy": 1}, TypeError),
+        ({"stream": 1}, ValueError),
+        ({"dl_device": (2, 0)}, BufferError),
+        ({"max_version": "1.0"}, TypeError),
+    ],
+)
+def test_what_cannot_be_exported_as_asked(keywords, error):
+    with pytest.raises(error):
+        Tensor.from_buffer(bytearray(4)).__dlpack__(**keywords)
+
+
+def test_records_and_text_are_no_numbers():
+    for exporter in (np.zeros(2, "i4,f8"), np.zeros(2, ">f8"), np.array(["a"])):
+        with pytest.raises(TypeError, match="a buffer may hold"):
+            Tensor.from_buffer(exporter)
+
+
+def test_the_method_is_required():
+    with pytest.raises(TypeError, match="abstract"):
+        Exports()
