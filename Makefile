@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests lint format types layers bench wheel clean
+.PHONY: help demo test array-api-tests interop lint format types layers bench wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,6 +29,11 @@ EXAMPLES ?= 100
 array-api-tests: $(VENV)/test ## the official suite of the standard [VERSION= EXAMPLES=]
 	@$(BIN)/python tests/run_array_api_tests.py --version $(VERSION) \
 	    --examples $(EXAMPLES) $(if $(CORRECTED),--corrected) $(ARGS)
+
+# TORCH_ANY=1 takes a torch for GPUs too, where pip finds no other.
+interop: $(VENV)/interop ## the exchange with torch, JAX, TVM FFI and Arrow [TORCH_ANY=1]
+	@TORCH_ANY=$(TORCH_ANY) $(BIN)/python tests/interop/install_torch.py
+	@$(BIN)/python -m pytest tests/interop
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .
@@ -75,6 +80,11 @@ $(VENV)/installed: $(VENV)/created $(BUILD_FILES)
 $(VENV)/test: $(VENV)/installed
 	@echo "Installing the test tools into $(VENV) ..."
 	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/interop: $(VENV)/test
+	@echo "Installing JAX, TVM FFI and Arrow into $(VENV) ..."
+	@$(PIP) install --group interop
 	@touch $@
 
 $(VENV)/lint: $(VENV)/test
