@@ -98,6 +98,18 @@ def imag(x: _Array, out: _Array) -> None:
     np.copyto(out, x.imag)
 
 
+def acosh(x: _Array, out: _Array) -> None:
+    """On the imaginary axis the imaginary part is pi/2, even where x is NaN.
+
+    NumPy with complex functions of its own (before 2.3) gives NaN. C's leave the sign
+    open, as the standard's special case does.
+    """
+    np.acosh(x, out=out)
+    special = (x.real == 0) & np.isnan(x.imag)
+    if special.any():
+        out.imag[special] = np.pi / 2
+
+
 def expm1(x: _Array, out: _Array) -> None:
     """Special cases as by exp(x) - 1.
 
@@ -200,6 +212,7 @@ _REPAIRS: tuple[tuple[str, frozenset[DType], Kernel], ...] = (
     ("imag", _COMPLEX, imag),
     ("round", KINDS["integral"], np.positive),
     ("round", KINDS["numeric"], np.rint),
+    ("acosh", _COMPLEX, acosh),
     ("expm1", _COMPLEX, expm1),
     ("log1p", _COMPLEX, log1p),
     ("sign", _COMPLEX, sign),
