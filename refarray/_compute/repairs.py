@@ -101,8 +101,8 @@ def imag(x: _Array, out: _Array) -> None:
 def acosh(x: _Array, out: _Array) -> None:
     """On the imaginary axis the imaginary part is pi/2, even where x is NaN.
 
-    NumPy with complex functions of its own (before 2.3) gives NaN. C's leave the sign
-    open, as the standard's special case does.
+    NumPy before 2.3 gives NaN there. The standard's special case has pi/2 of either
+    sign.
     """
     np.acosh(x, out=out)
     special = (x.real == 0) & np.isnan(x.imag)
