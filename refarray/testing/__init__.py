@@ -7,8 +7,9 @@ In reading order:
     producers.py    objects with `__dlpack__` over forged capsules
     adapters.py     the small class that you write for a library
     samples.py      the arrays that checks start from
-    rules_*.py      the checks, one function for each rule, 1 to 60:
-                    device, producer, stream, capsule, consumer, contents
+    rules_*.py      the checks, one function for each rule, 1 to 70:
+                    device, producer, stream, capsule, consumer, contents,
+                    exchange
     isolation.py    risky checks in a child process; child.py is the other side
     rules.py        the list of all rules, and `check`
     doubles.py      a correct library as a test double

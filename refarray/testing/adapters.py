@@ -18,7 +18,7 @@ Next: rules.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from refarray.testing.findings import NotApplicable
@@ -33,6 +33,8 @@ class Adapter:
     """One library, on one device. Without `make` only its consumer is checked."""
 
     name = "unnamed"
+    #: The library's version, for reports.
+    version = ""
     #: The pair that `__dlpack_device__` of its arrays returns.
     device: tuple[int, int] = CPU
     #: Names of the data types it has.
@@ -76,6 +78,13 @@ class Adapter:
     def unexportable(self) -> Any:
         """Return an array that DLPack cannot describe."""
         raise NotApplicable("the adapter knows no array that cannot be exported")
+
+    def special(self) -> Mapping[str, Any]:
+        """Return arrays in a state that an export must resolve or refuse, by name.
+
+        Tracked for gradients, conjugated or negated only in name, and the like.
+        """
+        return {}
 
     def stream(self) -> int:
         """Return the stream on which imported arrays will be used."""

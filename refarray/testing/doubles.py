@@ -11,7 +11,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from refarray.testing import exchange
 from refarray.testing.adapters import Adapter
+from refarray.testing.doubles_table import (
+    ArrayWithTable,
+    LibraryWithTable,
+    tensor_like,
+)
 from refarray.testing.forge import (
     CPU,
     CUDA,
@@ -30,7 +36,7 @@ from refarray.testing.forge import (
     row_major,
     store,
 )
-from refarray.testing.producers import copied
+from refarray.testing.producers import copied, laid_down
 
 LARGEST = 1 << 63  # a tensor has fewer bytes than this
 OPAQUE = (3, 64, 1)  # a data type that the double does not export
@@ -46,8 +52,10 @@ class Owner:
         self.taken.delete()
 
 
-class Array:
+class Array(ArrayWithTable):
     """An array of the double: a layout, and whoever owns the memory."""
+
+    library: Library
 
     def __init__(self, library: Library, tensor: Tensor, owner: object = None) -> None:
         self.library, self.tensor, self.owner = library, tensor, owner
@@ -73,7 +81,7 @@ class Array:
         return [(self.tensor.data or 0) + size * n for n in offsets(shape, strides)]
 
 
-class Library(Adapter):
+class Library(LibraryWithTable, Adapter):
     """The double as an adapter: `make` and `from_dlpack` are its whole interface."""
 
     name = "double"
@@ -211,13 +219,7 @@ class Library(Adapter):
 
     def describe(self, source: Tensor, version: tuple[int, int] | None) -> Tensor:
         """Lay down every field of the managed tensor."""
-        shape, strides = source.shape or (), source.strides or ()
-        compact = row_major(shape)
-        strides = tuple(
-            c if n == 1 else s for n, s, c in zip(shape, strides, compact, strict=True)
-        )
-        data = source.data if math.prod(shape) else None
-        return source.but(data=data, strides=strides, version=version)
+        return laid_down(source, version)
 
     def wrap(self, tensor: Tensor) -> object:
         """Make the capsule."""
@@ -337,6 +339,16 @@ class Library(Adapter):
     def needs_copy(self, found: Raw, copy: bool | None) -> bool:
         """Whether the memory may be the producer's although a copy was asked for."""
         return copy is True and not found.flags & IS_COPIED
+
+
+def _object_over(address: int, owns: bool) -> Array:
+    """Make an array over a tensor, for the exchange table."""
+    found, library = Raw.at(address), Library()
+    library.check_tensor(found)
+    return Array(library, library.imported(found), Owner(found) if owns else None)
+
+
+exchange.set_hooks(_object_over, tensor_like)
 
 
 class CudaLibrary(Library):

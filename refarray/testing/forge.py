@@ -61,6 +61,12 @@ DESTRUCTORS = {
 _kept: list[Any] = []  # forged memory lives as long as the process
 
 
+def keep(thing: Any) -> Any:
+    """Keep something alive as long as the process, and return it."""
+    _kept.append(thing)
+    return thing
+
+
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a compact row-major array, in elements."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -81,8 +87,7 @@ def itemsize(dtype: str) -> int:
 
 def allocate(nbytes: int, misaligned: int = 0) -> int:
     """Return the address of zeroed memory: 256-byte aligned, plus `misaligned`."""
-    block = ffi.new("char[]", nbytes + 512)
-    _kept.append(block)
+    block = keep(ffi.new("char[]", nbytes + 512))
     address = int(ffi.cast("uintptr_t", block))
     return address + -address % 256 + misaligned
 
@@ -150,9 +155,14 @@ class Case:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
-        self.struct = ffi.new("forge_case *")
-        _kept.append(self.struct)
+        self.struct = keep(ffi.new("forge_case *"))
         self._fill()
+
+    @property
+    def address(self) -> int:
+        """Where the managed tensor lies."""
+        form = "legacy" if self.tensor.version is None else "versioned"
+        return int(ffi.cast("uintptr_t", ffi.addressof(self.struct, form)))
 
     @property
     def deleter_calls(self) -> int:
@@ -193,15 +203,13 @@ class Case:
 
     def capsule(self) -> object:
         """Return a capsule over this tensor."""
-        tensor, case = self.tensor, self.struct
-        legacy = tensor.version is None
-        managed = ffi.addressof(case, "legacy" if legacy else "versioned")
+        tensor = self.tensor
         name = tensor.name
         if name == "by version":
-            name = "dltensor" if legacy else "dltensor_versioned"
+            name = "dltensor" if tensor.version is None else "dltensor_versioned"
         return _forge.make_capsule(
-            int(ffi.cast("uintptr_t", managed)),
-            int(ffi.cast("uintptr_t", case)),
+            self.address,
+            int(ffi.cast("uintptr_t", self.struct)),
             name,
             tensor.destructor is not None,
             tensor.shared_name,
@@ -218,13 +226,32 @@ class Raw:
     """A capsule read without consuming it. It keeps the capsule alive."""
 
     def __init__(self, capsule: object) -> None:
-        found = _forge.read_capsule(capsule)
         self.capsule: object | None = capsule
-        self.name, self.name_address, self.address, self.has_destructor = found
-        name = self.name or ""
-        self.legacy = name.removeprefix("used_") == "dltensor"
+        self._look(*_forge.read_capsule(capsule))
+
+    def _look(
+        self, name: str | None, name_address: int, address: int, has_destructor: bool
+    ) -> None:
+        self.name, self.name_address = name, name_address
+        self.address, self.has_destructor = address, has_destructor
+        self.legacy = (name or "").removeprefix("used_") == "dltensor"
         kind = "DLManagedTensor *" if self.legacy else "DLManagedTensorVersioned *"
-        self.managed = ffi.cast(kind, self.address)
+        self.managed = ffi.cast(kind, address)
+
+    @classmethod
+    def at(cls, address: int) -> Raw:
+        """Look at a versioned tensor without a capsule: one that was taken."""
+        self = cls.__new__(cls)
+        self.capsule = None
+        self._look("used_dltensor_versioned", 0, address, False)
+        return self
+
+    @classmethod
+    def over(cls, tensor: int) -> Raw:
+        """Look at a copy of the DLTensor at an address, which owns nothing."""
+        managed = keep(ffi.new("DLManagedTensorVersioned *"))
+        managed.dl_tensor = ffi.cast("DLTensor *", tensor)[0]
+        return cls.at(int(ffi.cast("uintptr_t", managed)))
 
     @property
     def version(self) -> tuple[int, int] | None:

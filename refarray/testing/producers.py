@@ -5,6 +5,7 @@ Next: rules_device.py, or rules_consumer.py, which uses these.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from refarray.testing.forge import (
@@ -16,6 +17,7 @@ from refarray.testing.forge import (
     Raw,
     Tensor,
     forge,
+    row_major,
 )
 
 
@@ -102,6 +104,17 @@ def copied(tensor: Tensor) -> Tensor:
         byte_offset=0,
         flags=tensor.flags & ~READ_ONLY | IS_COPIED,
     )
+
+
+def laid_down(source: Tensor, version: tuple[int, int] | None) -> Tensor:
+    """Return every field as it should be exported."""
+    shape, strides = source.shape or (), source.strides or ()
+    compact = row_major(shape)
+    strides = tuple(
+        c if n == 1 else s for n, s, c in zip(shape, strides, compact, strict=True)
+    )
+    data = source.data if math.prod(shape) else None
+    return source.but(data=data, strides=strides, version=version)
 
 
 class Old:

@@ -1,4 +1,4 @@
-"""The rules of DLPack, 1 to 60, and `check`, which holds a library against them.
+"""The rules of DLPack, 1 to 70, and `check`, which holds a library against them.
 
     from refarray.testing.rules import check
     for finding in check(MyAdapter()):
@@ -18,6 +18,7 @@ from refarray.testing import (
     rules_consumer,
     rules_contents,
     rules_device,
+    rules_exchange,
     rules_producer,
     rules_stream,
 )
@@ -35,7 +36,8 @@ RULES: dict[int, Rule] = {
         + rules_stream.RULES
         + rules_capsule.RULES
         + rules_consumer.RULES
-        + rules_contents.RULES,
+        + rules_contents.RULES
+        + rules_exchange.RULES,
         key=lambda rule: rule.number,
     )
 }

@@ -15,6 +15,7 @@ from refarray.testing.findings import (
     Problem,
     Rule,
     attempt,
+    optional,
 )
 from refarray.testing.forge import CPU, DTYPES, IS_COPIED, NEWEST, READ_ONLY, Raw
 from refarray.testing.samples import (
@@ -222,12 +223,24 @@ def copy_on_stream(adapter: Adapter) -> list[Problem]:
 
 
 def refusal_is_buffer_error(adapter: Adapter) -> list[Problem]:
-    """Data that cannot be exported raises BufferError."""
-    x = adapter.unexportable()
+    """Data that cannot be exported raises BufferError; no other values are exported."""
+    problems = []
+    for label, x in adapter.special().items():
+        got, how = try_export(x), f"{label}.__dlpack__()"
+        if got.error is None and adapter.device == CPU:
+            exported, held = got.value.values(), adapter.read(x)
+            if exported != held:
+                seen = f"exported {exported}, the array holds {held}"
+                problems.append(Problem(seen, how, MUST))
+        elif not isinstance(got.error, BufferError | None):
+            problems.append(Problem(describe(got), how))
+    x = optional(adapter.unexportable)
+    if x is None and not adapter.special():
+        raise NotApplicable("the adapter knows no array that cannot be exported")
     got = attempt(raw, x, max_version=NEWEST)
-    if isinstance(got.error, BufferError):
-        return []
-    return [Problem(describe(got), "unexportable.__dlpack__()")]
+    if x is not None and not isinstance(got.error, BufferError):
+        problems.append(Problem(describe(got), "unexportable.__dlpack__()"))
+    return problems
 
 
 def wrong_arguments(adapter: Adapter) -> list[Problem]:

@@ -6,15 +6,21 @@ every check catch its own.
 
 from __future__ import annotations
 
-from refarray.testing import violators_consumer, violators_producer
+from refarray.testing import (
+    violators_consumer,
+    violators_exchange,
+    violators_producer,
+)
 from refarray.testing.doubles import Library
 
 
 def _violator(number: int) -> type[Library]:
     module = violators_producer if number <= 36 else violators_consumer
+    if number > 60:
+        module = violators_exchange
     violator: type[Library] = getattr(module, f"Violator{number}")
     return violator
 
 
 #: rule -> the library that breaks it, and no other.
-VIOLATORS: dict[int, type[Library]] = {n: _violator(n) for n in range(1, 61)}
+VIOLATORS: dict[int, type[Library]] = {n: _violator(n) for n in range(1, 71)}
