@@ -26,7 +26,8 @@ FILES = (
     "check_accumulating", "check_searching", "check_sorting", "check_set",
     "check_indexing", "check_assignment", "check_data_types", "check_array_object",
     "check_inspection", "check_dlpack", "check_aliasing", "check_devices",
-    "check_products", "check_linalg", "check_decompositions", "check_fft", "check_large",
+    "check_products", "check_linalg", "check_decompositions", "check_fft",
+    "check_large",
 )  # fmt: skip
 ALIASES = {
     f"linalg.{name}": name

@@ -209,7 +209,7 @@ def finfo(xp: Any, report: Report) -> None:
         with report.case(
             "finfo", dtype=dtype, given=_shown("finfo", dtype, array)
         ) as case:
-            case.clause = clause
+            case.clause = "finfo: takes an array" if array else clause
             got = xp.finfo(_dtype_or_array(xp, dtype, array))
             case.true(type(got.bits) is int, got.bits, "a Python int")
             case.true(got.bits == info.bits, got.bits, info.bits)
@@ -229,7 +229,7 @@ def iinfo(xp: Any, report: Report) -> None:
         with report.case(
             "iinfo", dtype=dtype, given=_shown("iinfo", dtype, array)
         ) as case:
-            case.clause = clause
+            case.clause = "iinfo: takes an array" if array else clause
             got = xp.iinfo(_dtype_or_array(xp, dtype, array))
             for name in ("bits", "max", "min"):
                 value, wanted = getattr(got, name), int(getattr(info, name))

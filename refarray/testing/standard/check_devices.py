@@ -45,8 +45,8 @@ def _makers(xp: Any, x: Any) -> dict[str, Callable[[Any], Any]]:
         "zeros_like": lambda d: xp.zeros_like(x, device=d),
     }
     if hasattr(xp, "fft"):
-        makers["fft.fftfreq"] = lambda d: xp.fft.fftfreq(4, dtype=f32, device=d)
-        makers["fft.rfftfreq"] = lambda d: xp.fft.rfftfreq(4, dtype=f32, device=d)
+        makers["fft.fftfreq"] = lambda d: xp.fft.fftfreq(4, device=d)
+        makers["fft.rfftfreq"] = lambda d: xp.fft.rfftfreq(4, device=d)
     return makers
 
 
