@@ -5,12 +5,16 @@ functions of forge.c to the module. Reading order: dlpack.h, forge.h, forge.c; t
 forge_exchange.h, forge_exchange.c.
 """
 
+import sysconfig
 from pathlib import Path
 
 from cffi import FFI
 
 HERE = Path(__file__).parent
 HEADERS = ["dlpack.h", "forge.h", "forge_exchange.h"]
+
+# As in build_native.py.
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 ffibuilder = FFI()
 for header in HEADERS:
@@ -21,8 +25,8 @@ ffibuilder.set_source(
     sources=["_cffi_build/forge.c", "_cffi_build/forge_exchange.c"],
     depends=[f"_cffi_build/{header}" for header in HEADERS],
     include_dirs=["_cffi_build"],
-    define_macros=[("Py_LIMITED_API", "0x030b0000")],
-    py_limited_api=True,
+    define_macros=[("Py_LIMITED_API", "0x030b0000")] if LIMITED else [],
+    py_limited_api=LIMITED,
     extra_compile_args=[
         *("-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"),
         "-Wno-unused-parameter",  # `module`, in every function for Python

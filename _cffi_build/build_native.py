@@ -4,7 +4,7 @@ cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the
 functions of interface.h, and `lib.ra_install` adds the types and fast functions of
 native.c. Reading order of the C code: dlpack.h, interface.h, memory.h, memory.c,
 tensor.h, tensor.c (no Python up to here), objects.h, registry.c, objects.c, make.c,
-capsule.c, native.c.
+export.c, import.c, exchange.c, native.c.
 """
 
 import sysconfig
