@@ -4,7 +4,7 @@ Read in this order:
 
 1. `structs.py`: the structs and their constants, as Python sees them.
 2. `producer.py`: which memory `x.__dlpack__()` exports.
-3. `consumer.py`: `from_dlpack`, and the question it asks a producer.
+3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
 5. `memory.py`: the protocol for memory of any kind, and for classes of your own.
 6. `inspect.py`: every field of a managed tensor, in words.

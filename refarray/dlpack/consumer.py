@@ -14,7 +14,8 @@ from typing import Any
 
 from refarray._base.devices import Device, as_device
 from refarray._memory import host
-from refarray._memory.native import import_capsule
+from refarray._memory.native import import_capsule, import_object
+from refarray.dlpack.shortcuts import shortcuts
 from refarray.dlpack.structs import VERSION, Flags
 
 
@@ -40,6 +41,9 @@ def from_dlpack(
     if device is None and copy is None:
         # The plain case, spelled out: methods called where they are found and a keyword
         # that comes from no dict make it a third faster.
+        shortcut = shortcuts[type(x)]
+        if shortcut is not None and shortcut.is_plain(x):
+            return import_object(shortcut.api, x)
         try:
             announced = x.__dlpack_device__()
             return import_capsule(x.__dlpack__(max_version=VERSION), announced)

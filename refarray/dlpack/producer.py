@@ -4,7 +4,7 @@ The C method `Array.__dlpack__` (`_cffi_build/export.c`) makes the capsule. Aske
 plain export of host memory it needs no more; asked for a device, a stream or a copy, it
 calls `prepare_export` here and exports what that returns.
 
-Next: `consumer.py`.
+Next: `shortcuts.py`.
 """
 
 from __future__ import annotations

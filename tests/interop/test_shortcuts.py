@@ -1,0 +1,86 @@
+"""What the C exchange API gives, and only that, is what `__dlpack__` gives."""
+
+import pytest
+
+import refarray as xp
+from refarray.dlpack import from_capsule
+from refarray.dlpack.shortcuts import shortcuts
+
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed; `make interop` installs it"
+)
+
+
+def tensors():
+    """Return tensors by the state they are in."""
+    plain = torch.arange(6.0).reshape(2, 3)
+    with torch.inference_mode():
+        inference = torch.ones(2)
+    return {
+        "plain": plain,
+        "strided": plain.T[::2],
+        "bfloat16": plain.to(torch.bfloat16),
+        "empty": plain[:0],
+        "0-d": plain[0, 0],
+        "inference": inference,
+        "requires grad": torch.ones(2, requires_grad=True),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        "conjugate": torch.tensor([1 + 2j]).conj(),
+        "negative": torch.tensor([1 + 2j]).conj().imag,
+        "zero": torch._efficientzerotensor(3),
+        "sparse": torch.eye(2).to_sparse(),
+        "meta": torch.empty(3, device="meta"),
+    }
+
+
+PLAIN = {"plain", "strided", "bfloat16", "empty", "0-d", "inference"}
+
+
+def outcome(call):
+    try:
+        x = call()
+    except Exception as error:
+        return type(error), str(error)
+    return x.shape, x._strides, x.dtype, x._read_only, repr(x)
+
+
+@pytest.mark.parametrize("state", tensors())
+def test_both_ways_agree_in_every_state(state):
+    tensor = tensors()[state]
+
+    def ask():
+        tensor.__dlpack_device__()
+        return from_capsule(tensor.__dlpack__(max_version=(1, 3)))
+
+    usual = outcome(ask)
+    assert outcome(lambda: xp.from_dlpack(tensor)) == usual
+    shortcut = shortcuts[type(tensor)]
+    assert (shortcut is not None and shortcut.is_plain(tensor)) == (state in PLAIN)
+
+
+@pytest.mark.parametrize("transform", [torch.func.vmap, torch.func.grad])
+def test_a_tensor_inside_a_transform_takes_the_usual_way(transform):
+    seen = []
+
+    def look(x):
+        seen.append(shortcuts[type(x)].is_plain(x))
+        return x.sum()
+
+    transform(look)(torch.ones(3) if transform is torch.func.grad else torch.ones(3, 2))
+    assert seen == [False]
+
+
+def test_the_memory_is_shared_and_given_back():
+    tensor = torch.arange(3.0)
+    x = xp.from_dlpack(tensor)
+    x[1] = 9.0
+    assert tensor.tolist() == [0.0, 9.0, 2.0]
+    del tensor
+    assert float(x[1]) == 9.0
+
+
+def test_types_made_on_the_fly_do_not_pile_up():
+    for i in range(1000):
+        kind = type(f"Producer{i}", (), {})
+        assert shortcuts[kind] is None
+    assert len(shortcuts) <= 256
