@@ -65,7 +65,8 @@ def statement(code: str, **names: Any) -> Measure:
     """Measure a statement, given what its names stand for, by its elapsed time."""
     timer = timeit.Timer(code, globals=names)
     loops = 1
-    while timer.timeit(loops) < SAMPLE_SECONDS:
+    # The least of three: one interruption would make a single call look long enough.
+    while min(timer.repeat(3, loops)) < SAMPLE_SECONDS:
         loops *= 2
     return lambda: timer.timeit(loops) / loops
 
