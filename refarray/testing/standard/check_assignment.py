@@ -1,7 +1,7 @@
 """Assignment: `x[key] = value` by every basic key and by masks.
 
-A library without assignment is left alone: the checks stop at its first refusal. What
-other elements hold, and the dtype, must not change.
+A library without assignment deviates once; the other checks then have nothing to ask.
+What other elements hold, and the dtype, must not change.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ def _assign(
 
 def basic(xp: Any, report: Report) -> None:
     """Scalars and arrays, broadcast, into every layout that can be written to."""
+    clause = "an array can be assigned to"
+    with report.case(SET, given="x = zeros(2); x[0] = 1.0", clause=clause):
+        x_ = xp.zeros(2)
+        x_[0] = 1.0
     if not mutable(xp):
         return
     clause = "x[key] = value sets these elements and no other"
