@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from refarray import demo
+from refarray.testing import check
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,9 +19,16 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser(
         "demo", help="share a NumPy array both ways and look at every byte of it"
     )
+    check.add_arguments(
+        commands.add_parser(
+            "check", help="hold an array library against the rules of DLPack"
+        )
+    )
     options = parser.parse_args(arguments)
     if options.command == "demo":
         demo.run()
+    elif options.command == "check":
+        return check.run(options)
     else:
         parser.print_help()
     return 0

@@ -1,4 +1,4 @@
-"""Run risky checks in a child process, where a crash or a hang is a finding.
+"""Run checks in a child process, where a crash or a hang is a finding.
 
 One child runs many checks. It writes what it is about to do and what it found to a
 file, line by line; when it dies, the rule it was at is the one that killed it, and a
@@ -7,24 +7,27 @@ new child goes on behind it. Next: child.py, the other side.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from refarray.testing.adapters import Adapter
 from refarray.testing.findings import Finding, NotApplicable, Rule
+from refarray.testing.loading import LoadingError, name_of
 
 CHILD = "refarray.testing.child"
 #: Seconds that one check may take before the child ends itself; the environment
 #: variable REFARRAY_CHECK_PATIENCE says otherwise.
 DEFAULT_PATIENCE = "60"
+#: Seconds that a library may take to be imported.
+LONGEST_START = 300.0
 
 
 def patience() -> float:
@@ -32,22 +35,15 @@ def patience() -> float:
     return float(os.environ.get("REFARRAY_CHECK_PATIENCE", DEFAULT_PATIENCE))
 
 
-def name_of(adapter: Adapter) -> str:
-    """Return `module:Class` or `file.py:Class`, by which a child finds the adapter."""
-    kind = type(adapter)
-    if "<locals>" in kind.__qualname__:
-        raise NotApplicable(
-            f"{kind.__qualname__} must stand at the top of a module: "
-            "this check imports it again in a child process"
-        )
-    if kind.__module__ == "__main__":
-        return f"{inspect.getfile(kind)}:{kind.__qualname__}"
-    return f"{kind.__module__}:{kind.__qualname__}"
-
-
 def run_late(adapter: Adapter) -> subprocess.CompletedProcess[str]:
     """Let a child take a tensor and delete it after its interpreter has gone."""
-    ended = _child([name_of(adapter), "late"])
+    ended = subprocess.run(
+        **_command([name_of(adapter), "late"]),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     if "Traceback" in ended.stderr:
         raise RuntimeError(f"the child process failed:\n{ended.stderr}")
     return ended
@@ -59,51 +55,99 @@ def judge_in_child(adapter: Adapter, rules: Sequence[Rule]) -> list[Finding]:
         name = name_of(adapter)
     except NotApplicable as reason:
         return [Finding(r.number, r.level, "skip", str(reason), "") for r in rules]
-    findings: list[Finding] = []
-    left = list(rules)
-    while left:
-        with tempfile.TemporaryDirectory() as folder:
-            report = Path(folder, "report")
-            report.touch()
-            numbers = ",".join(str(rule.number) for rule in left)
-            ended = _child([name, "check", numbers, str(report)])
-            lines = [json.loads(line) for line in report.read_text().splitlines()]
-        if not lines:
-            raise RuntimeError(f"the child process did not start:\n{ended.stderr}")
-        found = [Finding(**line["finding"]) for line in lines if "finding" in line]
-        findings += found
-        done = {line["done"] for line in lines if "done" in line}
-        if len(done) < len(left):
-            culprit = next(rule for rule in left if rule.number not in done)
-            findings = [f for f in findings if f.rule != culprit.number]
-            findings.append(_death(culprit, lines, ended))
-            done.add(culprit.number)
-        left = [rule for rule in left if rule.number not in done]
-    return findings
+    return [finding for _, findings in Run(name, rules) for finding in findings]
 
 
-def _child(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+class Run:
+    """Checks of one adapter in child processes: a rule and its findings at a time.
+
+    Raises LoadingError if no child can load the adapter.
+    """
+
+    def __init__(self, name: str, rules: Sequence[Rule]) -> None:
+        self.name, self.left = name, list(rules)
+        #: Name and version of the library, from the first child on.
+        self.about: dict[str, str] = {}
+
+    def __iter__(self) -> Iterator[tuple[Rule, list[Finding]]]:
+        while self.left:
+            with tempfile.TemporaryDirectory() as folder:
+                yield from self._one_child(Path(folder))
+
+    def _one_child(self, folder: Path) -> Iterator[tuple[Rule, list[Finding]]]:
+        report, errors = folder / "report", folder / "errors"
+        report.touch()
+        numbers = ",".join(str(rule.number) for rule in self.left)
+        command = _command([self.name, "check", numbers, str(report)])
+        findings: list[Finding] = []
+        last, case, started = time.monotonic(), "", False
+        with errors.open("w") as stream, report.open(encoding="utf-8") as lines:
+            child = subprocess.Popen(
+                **command, stdout=subprocess.DEVNULL, stderr=stream
+            )
+            try:
+                for line in _follow(child, lines):
+                    last = time.monotonic()
+                    if "error" in line:
+                        raise LoadingError(line["error"])
+                    self.about = line.get("about", self.about)
+                    started = started or "start" in line
+                    case = "" if "start" in line else line.get("case", case)
+                    if "finding" in line:
+                        findings.append(Finding(**line["finding"]))
+                    if "done" in line:
+                        yield self.left.pop(0), findings
+                        findings = []
+            finally:
+                child.kill()
+                child.wait()
+        said = errors.read_text(errors="replace")
+        if not started:
+            tail = "\n".join(said.strip().splitlines()[-4:])
+            how = _end(child.returncode, said, last)
+            raise LoadingError(f"{self.name} cannot be loaded: {how}\n{tail}")
+        if self.left:
+            rule = self.left.pop(0)
+            seen = _end(child.returncode, said, last)
+            reproduce = case or rule.where
+            yield rule, [Finding(rule.number, rule.level, "crash", seen, reproduce)]
+
+
+def _command(arguments: list[str]) -> dict[str, Any]:
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
-    return subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-m", CHILD, *arguments],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    return {
+        "args": [sys.executable, "-X", "faulthandler", "-m", CHILD, *arguments],
+        "env": {**os.environ, "PYTHONPATH": path},
+        "stdin": subprocess.DEVNULL,
+    }
 
 
-def _death(
-    rule: Rule, lines: list[dict[str, Any]], ended: subprocess.CompletedProcess[str]
-) -> Finding:
-    code = ended.returncode
-    if "Timeout" in ended.stderr:
-        seen = f"no answer after {patience():g} s"
-    elif code < 0:
-        seen = f"the process died of {signal.Signals(-code).name}"
-    else:
-        last = ended.stderr.strip().splitlines()[-1:] or ["nothing on stderr"]
-        seen = f"the process ended with {code}: {last[0]}"
-    case = lines[-1].get("case", rule.where)
-    return Finding(rule.number, rule.level, "crash", seen, case)
+def _follow(child: subprocess.Popen[Any], lines: Any) -> Iterator[dict[str, Any]]:
+    """Yield what the child writes until it ends, or is silent for too long."""
+    begun, silent_since, rest = False, time.monotonic(), ""
+    while True:
+        ended = child.poll() is not None
+        text = rest + lines.read()
+        *whole, rest = text.split("\n")
+        for line in whole:
+            silent_since = time.monotonic()
+            found = json.loads(line)
+            begun = begun or "start" in found
+            yield found
+        # The child ends itself when its patience is over; if it cannot, we end it.
+        allowed = 2 * patience() + 10 if begun else LONGEST_START
+        if ended or time.monotonic() - silent_since > allowed:
+            return
+        time.sleep(0.01)
+
+
+def _end(code: int, said: str, last: float) -> str:
+    """Say how a child ended."""
+    if "Timeout" in said:
+        return f"no answer after {patience():g} s"
+    if code == -signal.SIGKILL and time.monotonic() - last > patience():
+        return f"no answer after {time.monotonic() - last:.0f} s"
+    if code < 0:
+        return f"the process died of {signal.Signals(-code).name}"
+    lines = said.strip().splitlines()[-1:] or ["nothing on stderr"]
+    return f"the process ended with {code}: {lines[0]}"

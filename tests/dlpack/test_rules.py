@@ -15,6 +15,7 @@ from dlpack_adapters import NumPy, Refarray
 
 from refarray.testing.adapters import Adapter
 from refarray.testing.doubles import DOUBLES, Library
+from refarray.testing.loading import LoadingError
 from refarray.testing.rules import RULES, check, page
 from refarray.testing.violators import VIOLATORS
 
@@ -150,7 +151,7 @@ def test_a_child_that_does_not_start_is_no_finding():
         pass
 
     Elsewhere.__module__, Elsewhere.__qualname__ = "no_such_module", "Elsewhere"
-    with pytest.raises(RuntimeError, match="did not start"):
+    with pytest.raises(LoadingError, match="no_such_module cannot be imported"):
         check(Elsewhere(), [43])
 
 
