@@ -183,9 +183,9 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     out: Array = allocate(x.shape, plan.result, x.device, False)
     # As `call`, without the packing of arguments that costs more than a short addition.
     try:
-        silent.run(plan.kernel, x._view, out._view)
+        silent.run(plan.kernel, x._view, out=out._view)
     except RuntimeError:
-        call(plan.kernel, x._view, out._view)
+        call(plan.kernel, x._view, out=out._view)
     return out
 
 
@@ -221,9 +221,9 @@ def binary(
         raise operand_error(name, x1)
     out: Array = allocate(shape, plan.result, device, False)
     try:
-        silent.run(plan.kernel, v1, v2, out._view)
+        silent.run(plan.kernel, v1, v2, out=out._view)
     except RuntimeError:
-        call(plan.kernel, v1, v2, out._view)
+        call(plan.kernel, v1, v2, out=out._view)
     return out
 
 

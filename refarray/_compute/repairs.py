@@ -82,16 +82,6 @@ def integer_power(x1: Any, x2: Any, out: _Array) -> None:
         ) from None
 
 
-def maximum(x1: Any, x2: Any, out: _Array) -> None:
-    """NumPy's; from 2.4 on it takes `out` by keyword only, unlike the other kernels."""
-    np.maximum(x1, x2, out=out)
-
-
-def minimum(x1: Any, x2: Any, out: _Array) -> None:
-    """NumPy's; see `maximum`."""
-    np.minimum(x1, x2, out=out)
-
-
 # Complex numbers ---------------------------------------------------------------------
 
 
@@ -211,8 +201,6 @@ _REPAIRS: tuple[tuple[str, frozenset[DType], Kernel], ...] = (
     ("floor_divide", _REAL, floor_divide),
     ("pow", _REAL, power),
     ("pow", KINDS["integral"], integer_power),
-    ("maximum", KINDS["numeric"], maximum),
-    ("minimum", KINDS["numeric"], minimum),
     ("real", _COMPLEX, real),
     ("real", KINDS["numeric"], np.positive),
     ("imag", _COMPLEX, imag),
