@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import arrays
-from refarray.testing.standard.functions import FUNCTIONS, OPERATORS
+from refarray.testing.standard.functions import FUNCTIONS, OPERATORS, clause
 from refarray.testing.standard.runner import Check, Report
 
 SCALARS = "mixing arrays with Python scalars"
@@ -34,7 +34,10 @@ def check_conversion(method: str, xp: Any, report: Report) -> None:
         for number in (0, 1, 2):
             x = np.asarray(number, dtype)
             with report.case(
-                method, dtype=dtype, given=x, clause=f"{method}: TypeError"
+                method,
+                dtype=dtype,
+                given=x,
+                clause=f"array object, {method}: TypeError",
             ) as case:
                 case.raises(TypeError, convert, arrays.make(xp, x))
 
@@ -51,7 +54,9 @@ def check_values(xp: Any, report: Report) -> None:
                 targets.append(operator.index)
             for convert in targets:
                 method = f"__{convert.__name__}__"
-                with report.case(method, dtype=dtype, given=x, clause=method) as case:
+                with report.case(
+                    method, dtype=dtype, given=x, clause=f"array object, {method}"
+                ) as case:
                     came = convert(arrays.make(xp, x))
                     wanted = convert(x.item())
                     case.true(
@@ -144,7 +149,9 @@ def check_integer_division(xp: Any, report: Report) -> None:
     """Divide of integers: an error, or a real floating-point array."""
     for dtype in arrays.INTEGERS:
         x = np.asarray([1, 2, 6], dtype)
-        with report.case("divide", dtype=dtype, given=x, clause="divide") as case:
+        with report.case(
+            "divide", dtype=dtype, given=x, clause=clause("divide")
+        ) as case:
             try:
                 came = xp.divide(arrays.make(xp, x), arrays.make(xp, x[::-1].copy()))
             except Exception:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import arrays, oracle_python, special_cases
-from refarray.testing.standard.functions import FUNCTIONS
+from refarray.testing.standard.functions import FUNCTIONS, clause
 from refarray.testing.standard.runner import Check, Report
 
 Values = np.ndarray[Any, Any]
@@ -81,7 +81,7 @@ def check_unary(function: str, xp: Any, report: Report) -> None:
     for dtype in _dtypes(function):
         out = result_dtype(function, dtype)
         wanted, (x,) = oracle_python.evaluate(function, out, samples(dtype))
-        with report.case(function, dtype=dtype, clause=function) as case:
+        with report.case(function, dtype=dtype, clause=clause(function)) as case:
             came = getattr(xp, function)(arrays.make(xp, x))
             signed = function not in FREE_ZEROS
             case.equal(came, wanted, signed_zeros=signed, given=(x,))
@@ -104,7 +104,7 @@ def check_binary(function: str, xp: Any, report: Report) -> None:
             x1 = np.concatenate([x1, x1])
             x2 = np.concatenate([x2, rng.integers(0, 8, x2.size).astype(dtype)])
         wanted, (x1, x2) = oracle_python.evaluate(function, out, x1, x2)
-        with report.case(function, dtype=dtype, clause=function) as case:
+        with report.case(function, dtype=dtype, clause=clause(function)) as case:
             came = getattr(xp, function)(arrays.make(xp, x1), arrays.make(xp, x2))
             signed = function not in FREE_ZEROS
             case.equal(came, wanted, signed_zeros=signed, given=(x1, x2))
@@ -126,7 +126,7 @@ def check_nextafter(xp: Any, report: Report) -> None:
         tiny = np.copysign(np.finfo(dtype).smallest_subnormal, x2).astype(dtype)
         wanted = np.where(x1 == 0, tiny, wanted)
         wanted = np.where(x1 == x2, x2, wanted)
-        with report.case("nextafter", dtype=dtype, clause="nextafter") as case:
+        with report.case("nextafter", dtype=dtype, clause=clause("nextafter")) as case:
             came = xp.nextafter(arrays.make(xp, x1), arrays.make(xp, x2))
             case.equal(came, wanted, given=(x1, x2))
 
@@ -156,7 +156,10 @@ def check_clip(xp: Any, report: Report) -> None:
             given = f"samples of {dtype}, min={minimum}, max={maximum}"
             for form in ("number", "0-d array", "array"):
                 with report.case(
-                    "clip", dtype=dtype, given=f"{given}, as {form}", clause="clip"
+                    "clip",
+                    dtype=dtype,
+                    given=f"{given}, as {form}",
+                    clause=clause("clip"),
                 ) as case:
                     args = [_bound(xp, b, x, form) for b in (minimum, maximum)]
                     came = xp.clip(arrays.make(xp, x), *args)

@@ -14,7 +14,7 @@ import numpy as np
 
 from refarray.testing.standard import arrays, compare, layouts
 from refarray.testing.standard.check_elementwise_exact import result_dtype
-from refarray.testing.standard.functions import FUNCTIONS
+from refarray.testing.standard.functions import FUNCTIONS, clause
 from refarray.testing.standard.runner import Check, Report
 
 Values = np.ndarray[Any, Any]
@@ -64,7 +64,7 @@ def check_layouts(function: str, xp: Any, report: Report) -> None:
         if about.operands == 2:
             given[1] = given[1][::-1, ::-1].copy()
         reference = None
-        with report.case(function, dtype=dtype, clause=function):
+        with report.case(function, dtype=dtype, clause=clause(function)):
             reference = arrays.read(call(*(arrays.make(xp, g) for g in given)))
         if reference is None:
             continue
@@ -75,7 +75,7 @@ def check_layouts(function: str, xp: Any, report: Report) -> None:
         for pattern in patterns:
             text = f"{', '.join(pattern)} operand(s)"
             with report.case(
-                function, dtype=dtype, given=text, clause=function
+                function, dtype=dtype, given=text, clause=clause(function)
             ) as case:
                 made = [
                     layouts.make(xp, g, p) for g, p in zip(given, pattern, strict=True)
@@ -121,7 +121,7 @@ def check_read_only(function: str, xp: Any, report: Report) -> None:
         except Exception:  # a library may refuse read-only memory
             continue
         with report.case(
-            function, dtype=dtype, given="read-only operands", clause=function
+            function, dtype=dtype, given="read-only operands", clause=clause(function)
         ) as case:
             fresh = arrays.make(xp, values)
             reference = arrays.read(call(*[fresh] * about.operands))
@@ -137,7 +137,7 @@ def check_sizes(function: str, xp: Any, report: Report) -> None:
     for dtype in about.dtypes:
         whole = [ordinary(function, dtype, (67,)) for _ in range(about.operands)]
         with report.case(
-            function, dtype=dtype, given="1 to 67 elements", clause=function
+            function, dtype=dtype, given="1 to 67 elements", clause=clause(function)
         ) as case:
             reference = arrays.read(call(*(arrays.make(xp, w) for w in whole)))
             for size in (1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 66):

@@ -104,7 +104,7 @@ def check_unary(method: str, xp: Any, report: Report) -> None:
         x = samples(dtype)
         if dtype in (*arrays.INTEGERS, "bool"):
             _, (x,) = oracle_python.evaluate(function, out, x)
-        with report.case(method, dtype=dtype, clause=f"{method}: {function}") as case:
+        with report.case(method, dtype=dtype, clause=f"array object, {method}") as case:
             wanted = arrays.read(getattr(xp, function)(arrays.make(xp, x)))
             case.equal(call(arrays.make(xp, x)), wanted, given=(x,))
 
@@ -114,7 +114,7 @@ def check_arrays(method: str, xp: Any, report: Report) -> None:
     function, call, _ = OPERATORS[method]
     for dtype in FUNCTIONS[function].dtypes:
         x1, x2 = operands(function, dtype)
-        with report.case(method, dtype=dtype, clause=f"{method}: {function}") as case:
+        with report.case(method, dtype=dtype, clause=f"array object, {method}") as case:
             a, b = arrays.make(xp, x1), arrays.make(xp, x2)
             wanted = reference(xp, function, x1, x2)
             compare(case, function, call(a, b), wanted, (x1, x2))
@@ -170,7 +170,7 @@ def check_in_place(method: str, xp: Any, report: Report) -> None:
     title = method.replace("__", "__i", 1)
     for dtype in FUNCTIONS[function].dtypes:
         x1, x2 = operands(function, dtype)
-        clause = f"in-place operators: {function}"
+        clause = "array object, in-place operators"
         with report.case(title, dtype=dtype, clause=clause) as case:
             a, b = arrays.make(xp, x1), arrays.make(xp, x2)
             wanted = reference(xp, function, x1, x2)
@@ -205,7 +205,7 @@ def check_reflected_method(method: str, xp: Any, report: Report) -> None:
     for dtype in FUNCTIONS[function].dtypes:
         x1, x2 = operands(function, dtype)
         with report.case(
-            reflected, dtype=dtype, clause="reflected operators match the others"
+            reflected, dtype=dtype, clause="array object, reflected operators"
         ) as case:
             a, b = arrays.make(xp, x1), arrays.make(xp, x2)
             wanted = reference(xp, function, x1, x2)

@@ -105,6 +105,11 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
+def clause(function: str) -> str:
+    """Where the standard defines a function."""
+    return f"elementwise functions, {function}"
+
+
 class Operator(NamedTuple):
     """A Python operator, the function it equals, and its in-place form if any."""
 

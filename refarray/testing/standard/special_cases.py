@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import compare, exact
+from refarray.testing.standard.functions import FUNCTIONS
 
 Values = np.ndarray[Any, Any]
 Row = dict[str, Any]
@@ -46,13 +47,17 @@ def rows(function: str, operands: str) -> list[Row]:
 
 
 def clause(row: Row) -> str:
-    """Where the standard says so."""
-    if "case" in row:
-        return (
-            f"{row['function']}, special cases, {row['operands']} operands, "
-            f"case {row['case']}"
-        )
-    return f"{row['function']}, {row['operands']} operands: {row.get('symmetry')}"
+    """Where the standard says so: category, function, operands, place in the list."""
+    function = row["function"]
+    category = "statistical functions"
+    if function in FUNCTIONS:
+        category = "elementwise functions"
+    elif function.startswith("__"):
+        category = "array object"
+    elif function in ("all", "any"):
+        category = "utility functions"
+    place = f"{row['operands']} operands, case {row['case']}"
+    return f"{category}, {function}, special cases, {place}"
 
 
 def describe(row: Row) -> str:
