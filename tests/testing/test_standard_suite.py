@@ -256,13 +256,15 @@ def test_a_check_that_fails_itself_is_reported_under_its_name():
 
 
 def test_the_command_line(tmp_path, capsys):
-    target = tmp_path / "report.json"
-    status = command_line.main(["numpy", "--only", "expm1", "--json", str(target)])
+    target, rows = tmp_path / "report.json", tmp_path / "report.md"
+    files = ["--json", str(target), "--markdown", str(rows)]
+    status = command_line.main(["numpy", "--only", "expm1", *files])
     printed = capsys.readouterr().out
     content = json.loads(target.read_text())
     assert status == 1  # the complex special cases
     assert "expm1, special cases, complex operands, case 4" in printed
     assert content["namespace"] == "numpy"
+    assert "| `expm1` | complex64 complex128 |" in rows.read_text()
     assert {d["function"] for d in content["deviations"]} == {"expm1"}
     assert command_line.main(["numpy", "--only", "signbit"]) == 0
     assert command_line.main(["no_such_namespace_at_all"]) == 2

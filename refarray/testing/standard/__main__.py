@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the deviations there as well"
     )
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write them there as a table"
+    )
     chosen = parser.parse_args(arguments)
     try:
         xp = import_module(chosen.namespace)
@@ -48,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     if chosen.json:
         chosen.json.write_text(to_json(chosen.namespace, report))
+    if chosen.markdown:
+        chosen.markdown.write_text(to_markdown(chosen.namespace, report))
     return 1 if report.deviations else 0
 
 
@@ -56,26 +61,61 @@ def _progress(line: str) -> None:
         print(f"\r{line:<70}", end="" if line else "\r", file=sys.stderr, flush=True)
 
 
-def table(deviations: Iterable[Deviation]) -> str:
-    """The deviations for a person: one block for each function and clause or error."""
+def grouped(deviations: Iterable[Deviation]) -> list[list[Deviation]]:
+    """The deviations by function and clause, whatever the dtype.
+
+    A dtype that is not supported fails under every clause with one error; such
+    deviations make one group.
+    """
     groups: dict[tuple[str, str], list[Deviation]] = {}
     for each in deviations:
-        # A dtype that is not supported fails under every clause with one error.
         error = each.got.partition(":")[0] if each.wanted == "no error" else ""
         groups.setdefault((each.function, error or each.clause), []).append(each)
+    return list(groups.values())
+
+
+def _dtypes(group: list[Deviation]) -> str:
+    return " ".join(dict.fromkeys(d.dtype for d in group if d.dtype))
+
+
+def table(deviations: Iterable[Deviation]) -> str:
+    """The deviations for a person, one block for each group."""
     blocks = []
-    for (function, _), found in groups.items():
-        dtypes = " ".join(dict.fromkeys(d.dtype for d in found if d.dtype))
-        more = f"   ({len(found)} deviations)" if len(found) > 1 else ""
-        first = found[0]
+    for group in grouped(deviations):
+        first = group[0]
+        more = f"   ({len(group)} deviations)" if len(group) > 1 else ""
         blocks.append(
-            f"{function}   {dtypes}{more}\n"
+            f"{first.function}   {_dtypes(group)}{more}\n"
             f"    given   {first.given}\n"
             f"    came    {first.got}\n"
             f"    wanted  {first.wanted}\n"
             f"    clause  {first.clause}\n"
         )
     return "\n".join(blocks)
+
+
+def to_markdown(namespace: str, report: Report) -> str:
+    """The deviations as a Markdown table, one row for each group."""
+    lines = [
+        f"## {namespace}",
+        "",
+        f"{report.cases} cases, {report.values} values compared.",
+        "",
+        "| function | dtypes | given, for example | came | wanted | clause |",
+        "|---|---|---|---|---|---|",
+    ]
+    for group in grouped(report.deviations):
+        first = group[0]
+        cells = [
+            f"`{first.function}`",
+            _dtypes(group),
+            first.given,
+            first.got,
+            first.wanted,
+            first.clause,
+        ]
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def to_json(namespace: str, report: Report) -> str:

@@ -255,7 +255,7 @@ def _complex(
 
 def _within_a_turn(row: Row, drawn: dict[str, Values]) -> dict[str, Values]:
     """Keep angles small where the result depends on the sign of cos(b) or sin(b)."""
-    if "* cos(b)" in str(row["result"]):
+    if "* sin(b)" in str(row["result"]):
         keep = np.abs(drawn["b"]) < 100
         return {name: values[keep] for name, values in drawn.items()}
     return drawn
