@@ -100,14 +100,15 @@ class Calls:
     def _case(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], layout: str, clause: str
     ) -> Any:
-        shown = [_show(a) for a in args]
-        shown += [f"{name}={_show(a)}" for name, a in kwargs.items()]
+        dtype = _dtype_of((*args, *kwargs.values()))
+        shown = [_show(a, dtype) for a in args]
+        shown += [f"{name}={_show(a, dtype)}" for name, a in kwargs.items()]
         given = f"{self.function}({', '.join(shown)})"
         if layout != "fresh":
             given += f" on {layout} arrays"
         return self.report.case(
             self.function,
-            dtype=_dtype_of((*args, *kwargs.values())),
+            dtype=dtype,
             given=given,
             clause=clause or self.clause,
         )
@@ -163,17 +164,19 @@ def _absent(value: Any) -> bool:
     return value is _ABSENT
 
 
-def _show(value: Any) -> str:
+def _show(value: Any, dtype: str) -> str:
+    """A value for a person; the dtype of an array only if it is another one."""
     if isinstance(value, np.ndarray | np.generic):
+        other = "" if value.dtype.name == dtype else f" of {value.dtype.name}"
         if value.size <= 6 and value.ndim:
-            return f"{value.tolist()!r}"
+            return f"{value.tolist()!r}{other}"
         if value.ndim == 0:
-            return f"0-d {compare.show(value)}"
-        return f"array of shape {value.shape}"
+            return f"0-d {compare.show(value)}{other}"
+        return f"array of shape {value.shape}{other}"
     if isinstance(value, np.dtype):
         return value.name
     if isinstance(value, list | tuple):
-        inside = ", ".join(_show(v) for v in value)
+        inside = ", ".join(_show(v, dtype) for v in value)
         if isinstance(value, list):
             return f"[{inside}]"
         return f"({inside},)" if len(value) == 1 else f"({inside})"

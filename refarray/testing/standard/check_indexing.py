@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import arrays, layouts
-from refarray.testing.standard.arrays import DTYPES
+from refarray.testing.standard.arrays import DTYPES, INTEGERS
 from refarray.testing.standard.calls import Calls, default_dtype
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import Values, distinct, everywhere, filled
@@ -271,6 +271,10 @@ def take(xp: Any, report: Report) -> None:
                     rows[row] = moved[i % n]
                 call.gives(np.moveaxis(rows, 0, axis), x, indices, axis=axis)
     x = distinct((5,), "float32")
+    integers = "take: indices have any integer dtype"
+    for dtype in INTEGERS:
+        indices = np.asarray([3, 0, 4], dtype)
+        call.gives(x[[3, 0, 4]], x, indices, clause=integers, layouts=("fresh",))
     optional = "take: axis is optional for one axis, required for more"
     indices = np.asarray([3, 0, -2], "int64")
     call.gives(x[[3, 0, 3]], x, indices, clause=optional)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refarray.testing.standard.arrays import DTYPES
+from refarray.testing.standard.arrays import DTYPES, INTEGERS
 from refarray.testing.standard.calls import Calls
 from refarray.testing.standard.check_manipulation import AXES
 from refarray.testing.standard.runner import Check, Report
@@ -119,6 +119,11 @@ def repeat(xp: Any, report: Report) -> None:
     counts = [0, 2, 1, 0, 3, 1]
     wanted = _repeated(x.reshape(-1), counts, 0)
     call.gives(wanted, x, np.asarray(counts, "int64"), clause=per_element)
+    integers = "repeat: repeats have any integer dtype"
+    for dtype in INTEGERS:
+        by = np.asarray([2, 0, 1], dtype)
+        wanted = _repeated(x, [2, 0, 1], 1)
+        call.gives(wanted, x, by, axis=1, clause=integers, layouts=("fresh",))
     one = np.asarray([2], "int64")
     single = "repeat: an array of one repeat is broadcast"
     call.gives(_repeated(x.reshape(-1), [2] * 6, 0), x, one, clause=single)
