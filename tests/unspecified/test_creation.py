@@ -204,6 +204,11 @@ def test_held_dtypes_are_not_made():
             refused(held())
     with pytest.raises(TypeError, match="float16"):
         xp.zeros(2, dtype=dtypes.float16)
+    with pytest.raises(TypeError, match="float16"):
+        xp.asarray([1.0], dtype=dtypes.float16)
+    half = held()
+    assert xp.asarray(half, dtype=half.dtype) is half
+    assert values(xp.asarray(half, dtype=xp.float32)) == [1, 1]
 
 
 def test_arange_without_end():
