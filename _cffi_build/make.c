@@ -20,8 +20,12 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObje
         if (!PyLong_CheckExact(item))
             *plain = NULL;
         out[i] = PyLong_AsLongLong(item);
-        if (out[i] == -1 && PyErr_Occurred())
+        if (out[i] == -1 && PyErr_Occurred()) {
+            if (PyErr_ExceptionMatches(PyExc_OverflowError))
+                PyErr_Format(PyExc_ValueError, "%s with %R does not fit into 64 bits", what,
+                             item);
             return -1;
+        }
     }
     return (int32_t)n;
 }

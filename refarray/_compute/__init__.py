@@ -5,11 +5,12 @@ Read in this order:
 1. `engine.py`: NumPy's kernels, called on views of our memory and kept silent.
 2. `repairs.py`: the kernels that disagree with the standard, put right.
 3. `pipeline.py`: what happens between an elementwise function's operands and a kernel.
-4. `arguments.py`, `casting.py`, `conversion.py`: what other arguments may be, elements
-   in another dtype, and how Python objects and buffers become arrays.
-5. `reductions.py`, `ordering.py`, `movement.py`: the other kinds of kernel.
-6. `indexing.py`: `x[key]` and `x[key] = value`.
-7. `text.py`, `operators.py`, `array.py`: the Array itself, over all this.
+4. `arguments.py`: the checks that all other functions share.
+5. `indexing.py`: `x[key]` and `x[key] = value`. `text.py`: how an array is shown.
+6. `operators.py`, `array.py`: the Array itself.
+7. `casting.py`, `conversion.py`: elements in another dtype, and how Python objects and
+   buffers become arrays.
+8. `reductions.py`, `ordering.py`, `movement.py`: the other kinds of kernel.
 
 Next folder: `_standard/`, the functions by the names of the specification.
 """

@@ -48,6 +48,13 @@ def check_device(name: str, *arrays: ArrayBase) -> None:
             raise device_error(name, arrays[0].device, x.device)
 
 
+def check_operands(name: str, category: Category, *operands: Any) -> None:
+    """Raise unless all are arrays of a dtype that the function takes, on one device."""
+    for x in operands:
+        check(name, x, category)
+    check_device(name, *operands)
+
+
 def common(name: str, arrays: Sequence[ArrayBase]) -> tuple[DType, Device]:
     """Return the dtype in which arrays meet, and the device that they share.
 

@@ -3,7 +3,7 @@
 The base (`_cffi_build/objects.c`) holds memory, layout, dtype and device, and speaks
 DLPack and the buffer protocol.
 
-Next folder: `_standard/`.
+Next: `casting.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 NaN comes last, in descending order too, and so it does for `searchsorted`.
 
-Next folder: `_standard/`.
+Next: `movement.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ One path for functions and operators, on every device: operands, device, dtype c
 promotion, broadcasting, output, kernel. What depends on the dtypes alone is worked out
 once for each combination and kept as a plan.
 
-Next: `indexing.py`.
+Next: `arguments.py`.
 """
 
 from __future__ import annotations

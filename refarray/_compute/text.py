@@ -1,6 +1,6 @@
 """How an array is shown: `Array([1., 2.], dtype=refarray.float64)`.
 
-Next: `array.py`.
+Next: `operators.py`.
 """
 
 from __future__ import annotations

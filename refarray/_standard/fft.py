@@ -20,6 +20,7 @@ from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DEFAULT_REAL, DType, as_dtype, complex64
 from refarray._base.layout import normalize_axes, normalize_axis
 from refarray._base.promotion import promote
+from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import (
@@ -31,7 +32,6 @@ from refarray._compute.pipeline import (
 )
 from refarray._memory import host
 from refarray._memory.native import allocate
-from refarray._standard._operands import check_operands
 from refarray._standard.elementwise_functions import conj
 
 __all__ = [

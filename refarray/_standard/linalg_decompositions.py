@@ -7,7 +7,7 @@ floating-point dtype, and never changes the precision. ValueError for fewer than
 dimensions, for a matrix that is not square where it must be, and where the algorithm
 finds no answer.
 
-Next: `linalg.py`, the rest of the extension.
+Next: `linalg_norms.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.linalg import LinAlgError
 
 from refarray._base.dtypes import complex64
 from refarray._base.promotion import promote
+from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import Kernel, adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
-from refarray._standard._operands import check_operands
 
 
 class EigResult(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any
 
 from refarray._base.layout import broadcast_shapes, normalize_axes, size_of
 from refarray._base.promotion import promote
+from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.pipeline import NUMERIC, check_array
 from refarray._memory.native import allocate
-from refarray._standard._operands import check_operands
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -161,7 +161,9 @@ assert float(refarray.ones((10,))[0]) == 1.0
     assert python(code, OPENBLAS_NUM_THREADS="1").returncode == 0
 
 
-@pytest.mark.parametrize("shape", [(-1,), (2, -3), (2**63 - 1, 2), (2**62, 2**62, 0)])
+@pytest.mark.parametrize(
+    "shape", [(-1,), (2, -3), (2**63 - 1, 2), (2**62, 2**62, 0), (2**64,)]
+)
 def test_impossible_shapes_are_value_errors(shape):
     with pytest.raises(ValueError, match="shape"):
         allocate(shape, dtypes.float64, CPU, False)
