@@ -1,0 +1,115 @@
+"""Norms of the linear algebra extension.
+
+Source: array API 2025.12, linear algebra extension.
+
+The largest of no magnitudes is 0 and the smallest infinity, so that a norm of no
+elements follows from its definition: 0 for orders from 0 up, infinity below.
+
+Next: `linalg.py`, the rest of the extension.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from types import ModuleType
+from typing import Any, Literal
+
+from refarray._base.layout import normalize_axes
+from refarray._compute.arguments import check_operands
+from refarray._compute.array import Array
+from refarray._compute.engine import adopt, call, kernels, view
+from refarray._compute.pipeline import FLOATING, component
+from refarray._standard.linalg_decompositions import check_matrices, run
+
+
+def matrix_norm(
+    x: Array,
+    /,
+    *,
+    keepdims: bool = False,
+    ord: int | float | Literal["fro", "nuc"] | None = "fro",
+) -> Array:
+    """Norm of each matrix: 'fro' (and None), 'nuc', 1, -1, 2, -2, inf or -inf.
+
+    Real, in the precision of `x`. ValueError for any other order, and where singular
+    values of NaN are asked for.
+    """
+    name = "linalg.matrix_norm"
+    check_matrices(name, x)
+    order = "fro" if ord is None else ord
+    if order not in ("fro", "nuc", 1, -1, 2, -2, inf, -inf):
+        raise ValueError(
+            f"ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r} "
+            f"(array API 2025.12, {name})"
+        )
+    values = run(name, _matrix_norm, kernels(x.device), view(x), order, bool(keepdims))
+    out: Array = adopt(values, component(x.dtype), x.device)
+    return out
+
+
+def _matrix_norm(xp: ModuleType, x: Any, order: float | str, keepdims: bool) -> Any:
+    if order == "fro":
+        return _vector_norm(xp, x, 2, (-2, -1), keepdims)
+    if order in ("nuc", 2, -2):
+        terms = xp.linalg.svd(x, compute_uv=False)[..., None]
+    else:
+        summed = -2 if order in (1, -1) else -1
+        terms = xp.add.reduce(xp.abs(x), axis=summed, keepdims=True)
+    if order == "nuc":
+        return xp.add.reduce(terms, axis=(-2, -1), keepdims=keepdims)
+    return _extreme(xp, terms, order, (-2, -1), keepdims)
+
+
+def vector_norm(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    ord: int | float = 2,
+) -> Array:
+    """Norm over an axis, several (a tuple) or all of them (None), of any order.
+
+    sum(abs(x)**ord)**(1/ord); the largest or smallest magnitude for inf and -inf, the
+    number of nonzero elements for 0. Real, in the precision of `x`.
+    """
+    name = "linalg.vector_norm"
+    check_operands(name, FLOATING, x)
+    axes = normalize_axes(axis, x.ndim)
+    if isinstance(ord, bool) or not isinstance(ord, (int, float)):
+        raise TypeError(
+            f"ord is an integer or a float, not {ord!r} (array API 2025.12, {name})"
+        )
+    values = call(
+        _vector_norm, kernels(x.device), view(x), float(ord), axes, bool(keepdims)
+    )
+    out: Array = adopt(values, component(x.dtype), x.device)
+    return out
+
+
+def _vector_norm(
+    xp: ModuleType, x: Any, order: float, axes: tuple[int, ...], keepdims: bool
+) -> Any:
+    magnitude = xp.abs(x)
+    if order in (inf, -inf):
+        return _extreme(xp, magnitude, order, axes, keepdims)
+    if order == 0:
+        terms = magnitude != 0
+    elif order == 1:
+        terms = magnitude
+    elif order == 2:
+        terms = magnitude * magnitude
+    else:
+        terms = magnitude**order
+    total = xp.add.reduce(terms, axis=axes, keepdims=keepdims)
+    if order in (0, 1):
+        return total
+    return xp.sqrt(total) if order == 2 else total ** (1 / order)
+
+
+def _extreme(
+    xp: ModuleType, values: Any, order: Any, axes: tuple[int, ...], keepdims: bool
+) -> Any:
+    if order > 0:
+        return xp.maximum.reduce(values, axis=axes, keepdims=keepdims, initial=0)
+    return xp.minimum.reduce(values, axis=axes, keepdims=keepdims, initial=inf)
