@@ -28,8 +28,13 @@ def load(name: str) -> Adapter:
     """
     where, attribute = (name, "") if name.endswith(".py") else _parts(name)
     try:
-        module = _from_file(Path(where)) if where.endswith(".py") else _module(where)
-        adapter = _choose(module, where, attribute)()
+        if where.endswith(".py"):
+            module = _from_file(Path(where))
+        else:
+            module = importlib.import_module(where)
+        kind = _choose(module, where, attribute)
+        if inspect.isclass(kind) and issubclass(kind, Adapter):
+            return kind()
     except LoadingError:
         raise
     except ImportError as error:
@@ -37,9 +42,7 @@ def load(name: str) -> Adapter:
     except Exception as error:
         kind = type(error).__name__
         raise LoadingError(f"{where} fails with {kind}: {error}") from error
-    if not isinstance(adapter, Adapter):
-        raise LoadingError(f"{name} is not a refarray.testing.adapters.Adapter")
-    return adapter
+    raise LoadingError(f"{name} is no subclass of refarray.testing.adapters.Adapter")
 
 
 def name_of(adapter: Adapter) -> str:
@@ -63,10 +66,6 @@ def _parts(name: str) -> tuple[str, str]:
     return (where, attribute) if colon else (attribute, "")
 
 
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(name)
-
-
 def _from_file(path: Path) -> ModuleType:
     """Import a file under its own path as the name, which no other module has."""
     path = path.resolve()
@@ -87,7 +86,7 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _choose(module: ModuleType, where: str, attribute: str) -> type[Adapter]:
+def _choose(module: ModuleType, where: str, attribute: str) -> object:
     found = {
         name: thing
         for name, thing in vars(module).items()
@@ -99,8 +98,7 @@ def _choose(module: ModuleType, where: str, attribute: str) -> type[Adapter]:
     if attribute:
         if not hasattr(module, attribute):
             raise LoadingError(f"{where} has no {attribute}; adapters in it: {listed}")
-        kind: type[Adapter] = getattr(module, attribute)
-        return kind
+        return getattr(module, attribute)
     if len(found) == 1:
         return next(iter(found.values()))
     raise LoadingError(
