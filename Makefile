@@ -10,7 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests interop lint format types layers bench wheel clean
+.PHONY: help demo test array-api-tests interop memcheck lint format types layers bench wheel \
+        clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -34,6 +35,9 @@ array-api-tests: $(VENV)/test ## the official suite of the standard [VERSION= EX
 interop: $(VENV)/interop ## the exchange with torch, JAX, TVM FFI and Arrow [TORCH_ANY=1]
 	@TORCH_ANY=$(TORCH_ANY) $(BIN)/python tests/interop/install_torch.py
 	@$(BIN)/python -m pytest tests/interop
+
+memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the C compiler
+	@$(BIN)/python tests/memcheck/run.py
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .
