@@ -10,8 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests interop memcheck lint format types layers bench wheel \
-        clean
+.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix lint format types \
+        layers bench wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,6 +38,10 @@ interop: $(VENV)/interop ## the exchange with torch, JAX, TVM FFI and Arrow [TOR
 
 memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the C compiler
 	@$(BIN)/python tests/memcheck/run.py
+
+# LIBRARIES="torch jax" checks only these again. Each gets an environment of its own.
+dlpack-matrix: $(VENV)/installed ## which rules of DLPack other libraries keep [LIBRARIES=]
+	@$(BIN)/python tools/matrix.py $(LIBRARIES)
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .

@@ -1,4 +1,7 @@
-"""array-api-strict. Install: array-api-strict."""
+"""array-api-strict.
+
+Install: array-api-strict
+"""
 
 import array_api_strict as xp
 

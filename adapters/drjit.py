@@ -1,4 +1,7 @@
-"""Dr.Jit, its scalar backend on the CPU. Install: drjit."""
+"""Dr.Jit, its scalar backend on the CPU.
+
+Install: drjit
+"""
 
 import drjit
 import numpy as np

@@ -1,4 +1,7 @@
-"""JAX, with 64-bit types. Install: jax."""
+"""JAX, with 64-bit types.
+
+Install: jax
+"""
 
 import jax
 import jax.numpy as jnp

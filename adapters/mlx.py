@@ -1,4 +1,7 @@
-"""MLX on the CPU. Install: mlx[cpu]."""
+"""MLX on the CPU.
+
+Install: mlx[cpu]
+"""
 
 import mlx.core as mx
 

@@ -1,4 +1,7 @@
-"""NumPy. Install: numpy."""
+"""NumPy.
+
+Install: numpy
+"""
 
 import numpy as np
 

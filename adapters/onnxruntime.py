@@ -1,4 +1,7 @@
-"""ONNX Runtime on the CPU. Install: onnxruntime."""
+"""ONNX Runtime on the CPU.
+
+Install: onnxruntime
+"""
 
 import numpy as np
 import onnxruntime

@@ -1,4 +1,7 @@
-"""PaddlePaddle. Install: paddlepaddle."""
+"""PaddlePaddle.
+
+Install: paddlepaddle
+"""
 
 import paddle
 

@@ -1,4 +1,7 @@
-"""Apache Arrow's Tensor. Install: pyarrow."""
+"""Apache Arrow's Tensor.
+
+Install: pyarrow
+"""
 
 import numpy as np
 import pyarrow as pa

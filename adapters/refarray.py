@@ -1,4 +1,7 @@
-"""refarray. Install: nothing more."""
+"""refarray.
+
+Install:
+"""
 
 import refarray as xp
 from refarray.testing.adapters import Adapter

@@ -1,4 +1,7 @@
-"""TensorFlow, whose consumer takes capsules only. Install: tensorflow-cpu."""
+"""TensorFlow, whose consumer takes capsules only.
+
+Install: tensorflow-cpu
+"""
 
 import tensorflow as tf
 

@@ -1,4 +1,7 @@
-"""PyTorch. Install: torch==2.13.0, a build for the CPU."""
+"""PyTorch.
+
+Install: torch==2.13.0
+"""
 
 import torch
 

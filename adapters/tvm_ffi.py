@@ -1,4 +1,7 @@
-"""TVM FFI, over memory of NumPy. Install: apache-tvm-ffi."""
+"""TVM FFI, over memory of NumPy.
+
+Install: apache-tvm-ffi
+"""
 
 import numpy as np
 import tvm_ffi

@@ -1,4 +1,7 @@
-"""Warp on the CPU. Install: warp-lang."""
+"""Warp on the CPU.
+
+Install: warp-lang
+"""
 
 import numpy as np
 import warp as wp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 from typing import Any
 
 from refarray.testing.adapters import Adapter
@@ -42,6 +43,13 @@ def keywords_only(adapter: Adapter) -> list[Problem]:
         problems.append(Problem(describe(got), "x.__dlpack__(stream=None, ...)"))
     if attempt(x.__dlpack__, None).error is None:
         problems.append(Problem("a positional argument is taken", "x.__dlpack__(None)"))
+    signature = attempt(inspect.signature, x.__dlpack__)
+    if signature.error is None:
+        for name in nothing:
+            parameter = signature.value.parameters.get(name)
+            # A private object for "not given" is as good as None; a number is not.
+            if parameter is not None and isinstance(parameter.default, int):
+                problems.append(Problem(str(parameter), "inspect.signature"))
     return problems
 
 
