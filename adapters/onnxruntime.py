@@ -5,7 +5,7 @@ Install: onnxruntime
 
 import numpy as np
 import onnxruntime
-from onnxruntime.capi.onnxruntime_pybind11_state import OrtValue
+from onnxruntime import OrtValue
 
 from refarray.testing.adapters import Adapter
 from refarray.testing.forge import DTYPES
@@ -18,8 +18,10 @@ class OnnxRuntime(Adapter):
     from_dlpack = staticmethod(OrtValue.from_dlpack)
 
     def make(self, values, shape, dtype):
-        data = np.asarray(values, dtype=dtype).reshape(shape)
-        return onnxruntime.OrtValue.ortvalue_from_numpy(data)._ortvalue
+        # ortvalue_from_numpy would lend NumPy's memory.
+        array = OrtValue.ortvalue_from_shape_and_type(shape, np.dtype(dtype).type)
+        array.update_inplace(np.asarray(values, dtype=dtype).reshape(shape))
+        return array
 
     def read(self, array):
         return array.numpy().ravel().tolist()

@@ -6,7 +6,8 @@ What to install stands in the adapter's docstring, in the line `Install:`. refar
 itself is this checkout. The environments are kept in .environments/, or in the folder
 that the variable ENVIRONMENTS names. If `Install:` changes, so does the environment.
 
-No environment gets packages for GPUs unless ANY_SIZE=1: they take several GB each.
+PYTHON names another interpreter to make them with. No environment gets packages for
+GPUs unless ANY_SIZE=1: they take several GB each.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Environment:
         if stamp.exists() and stamp.read_text() == wanted:
             return
         if not self.python.exists():
-            _run(sys.executable, "-m", "venv", str(self.folder))
+            python = os.environ.get("PYTHON", sys.executable)
+            _run(python, "-m", "venv", str(self.folder))
         if os.environ.get("ANY_SIZE") != "1":
             self._refuse_gpu_packages()
         self._pip("install", *ALWAYS, *self.requirements)
