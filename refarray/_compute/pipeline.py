@@ -133,10 +133,8 @@ def operand_error(name: str, x: object) -> TypeError:
             advice = f"convert the NumPy scalar to a Python one: {given}.item()"
         else:
             advice = "convert it with refarray.asarray or refarray.from_dlpack"
-    elif isinstance(x, (list, tuple)):
+    elif isinstance(x, (list, tuple, bool, int, float, complex)):
         advice = "make an array of it with refarray.asarray"
-    elif isinstance(x, (bool, int, float, complex)):
-        advice = "at least one operand must be an array"
     else:
         advice = "convert it with refarray.from_dlpack if it is an array"
     return TypeError(f"{name} takes arrays of refarray, got {given}; {advice}")
