@@ -15,6 +15,8 @@ from refarray.__main__ import main
 from refarray.testing.check import Bar, chosen, known_adapters, resolve
 from refarray.testing.rules import RULES
 
+ROOT = Path(__file__).parents[2]
+
 GOOD = """
 from refarray.testing.doubles import Library
 
@@ -207,6 +209,24 @@ def test_the_bar_is_for_people(capsys, monkeypatch):
     assert capsys.readouterr().err.startswith(f"\r[###{'.' * 27}] 7/70 rule 7")
     bar.clear()
     assert capsys.readouterr().err == "\r\033[K"
+
+
+def test_the_how_to_leads_to_an_adapter(folder, capsys):
+    page = ROOT / "docs" / "howto" / "check-your-library.md"
+    blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    (adapter,) = [text for kind, text in blocks if kind == "python"]
+    folder.joinpath("mine.py").write_text(adapter)
+    commands = [
+        line for kind, text in blocks if kind == "sh" for line in text.split("\n")
+    ]
+    prefix = "python -m refarray check "
+    for line in commands:
+        if line.startswith(prefix):
+            arguments = line.removeprefix(prefix).split()
+            whole = "--rule" in arguments or "--explain" in arguments
+            check(*arguments, *([] if whole else ["--rule", "24,46,61"]))
+            assert capsys.readouterr().err == ""
+    assert folder.joinpath("report.html").exists()
 
 
 def test_numpy_by_name(folder):

@@ -1,0 +1,91 @@
+"""The environments of other libraries, and the page of what they keep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def environments(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import environments
+
+    return environments
+
+
+@pytest.fixture
+def matrix(environments):
+    import matrix
+
+    return matrix
+
+
+def test_every_adapter_says_what_to_install(environments):
+    names = environments.known()
+    assert {"numpy", "torch", "refarray"} <= set(names)
+    wanted = {name: environments.Environment(name).requirements for name in names}
+    assert wanted["torch"] == ["torch==2.13.0"]
+    assert [name for name in names if not wanted[name]] == ["refarray"]
+
+
+def test_an_environment_is_built_once(environments, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENVIRONMENTS", str(tmp_path))
+    commands = []
+
+    def run(*command):
+        commands.append(command[1:4])
+        return f"{tmp_path}\n"
+
+    monkeypatch.setattr(environments, "_run", run)
+    environment = environments.Environment("refarray")
+    environment.folder.mkdir()
+    environment.build()
+    environment.build()
+    assert commands[0][:2] == ("-m", "venv")
+    assert len(commands) == 3
+    assert (tmp_path / "refarray_checkout.pth").read_text() == f"{ROOT}\n"
+
+
+def test_packages_for_gpus_are_refused(environments, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENVIRONMENTS", str(tmp_path))
+    monkeypatch.delenv("ANY_SIZE", raising=False)
+    names = ("torch", "nvidia-cublas", "triton")
+    plan = {"install": [{"metadata": {"name": name}} for name in names]}
+    monkeypatch.setattr(environments, "_run", lambda *command: json.dumps(plan))
+    with pytest.raises(environments.NotInstalled, match="nvidia-cublas, triton"):
+        environments.Environment("torch").build()
+
+
+def test_an_unknown_library_ends_with_the_known_ones(environments):
+    with pytest.raises(SystemExit, match="no adapter 'nunpy'; known: array_api_strict"):
+        environments.choose(["nunpy"])
+
+
+def test_a_failed_installation_says_why(environments):
+    with pytest.raises(environments.NotInstalled, match="No module named no_such"):
+        environments._run(environments.sys.executable, "-m", "no_such")
+
+
+def test_the_page_is_that_of_the_data(matrix):
+    data = json.loads(matrix.DATA.read_text(encoding="utf-8"))
+    assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(data), (
+        "python tools/matrix.py refarray"
+    )
+
+
+def test_refarray_keeps_every_rule_in_the_matrix(matrix):
+    rules = json.loads(matrix.DATA.read_text(encoding="utf-8"))["refarray"]["rules"]
+    assert {rule["verdict"] for rule in rules.values()} == {"pass", "skip"}
+
+
+def test_a_judgement_is_shortened(matrix):
+    finding = {"verdict": "fail", "level": "should", "seen": "a|b", "reproduce": "f(x)"}
+    rule = {"verdict": "fail", "level": "should", "findings": [finding, finding]}
+    short = matrix.shortened(rule)
+    assert short == {"verdict": "weak", "findings": ["a|b, in f(x)", "a|b, in f(x)"]}
+    assert matrix.plain(short["findings"]) == "a\\|b, in f(x) (and 1 more)"
