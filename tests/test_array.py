@@ -113,9 +113,32 @@ def test_what_is_no_index(key, error):
 
 def test_an_index_array_out_of_range_or_of_floats_is_an_index_error():
     x = array(np.zeros((4, 5)))
-    for key in (array([9]), array([0.5]), array([True, False])):
+    beyond = array([2**64 - 1], "uint64")  # as int64 it would be -1
+    for key in (array([9]), array([0.5]), array([True, False]), beyond, (0, beyond)):
         with pytest.raises(IndexError):
             x[key]
+    for key in (array([9]), beyond, (0, beyond)):
+        with pytest.raises(IndexError):
+            x[key] = 1.0
+    with pytest.raises(IndexError):
+        xp.take(x, beyond, axis=0)
+
+
+def test_an_index_object_is_asked_once_and_what_it_raises_arrives():
+    class Next:
+        asked = 0
+
+        def __index__(self):
+            Next.asked += 1
+            if Next.asked == 3:
+                raise ZeroDivisionError
+            return Next.asked
+
+    x = array([[1, 2, 3], [4, 5, 6]])
+    assert values(x[0, Next()]) == 2
+    assert values(x[array([0, 1]), Next()]) == [3, 6]
+    with pytest.raises(ZeroDivisionError):
+        x[array([0, 1]), Next()]
 
 
 def test_assignment_promotes_values_and_nothing_else():
@@ -148,6 +171,16 @@ def test_assignment_reads_before_it_writes():
     assert values(x) == [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
     x[...] = x[::-1]
     assert values(x) == [8, 7, 6, 5, 4, 3, 2, 1, 0, 0]
+    x[xp.ones_like(x, dtype=xp.bool)] = x[::-1]
+    assert values(x) == [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+    x[x[::-1]] = x
+    assert values(x) == [8, 6, 5, 4, 3, 2, 1, 0, 0, 8]
+    y = array([[0, 1], [2, 3]])
+    y[array([[True, True], [True, False]])] = xp.reshape(y, (-1,))[:0:-1]
+    assert values(y) == [[3, 2], [1, 3]]
+    mask = array([True, False, True, True])
+    mask[mask[::-1]] = False
+    assert values(mask) == [False, False, True, False]
 
 
 def test_python_scalars_from_zero_dimensional_arrays():

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from refarray._base import dtypes
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._base.promotion import promote, scalar_dtype
-from refarray._compute.engine import view
+from refarray._compute.engine import NUMPY_DTYPES, kernels, view
 from refarray._compute.pipeline import (
     ANY,
     Category,
@@ -104,6 +105,19 @@ def number(name: str, what: str, value: Any) -> bool | int | float | complex:
         f"{name} takes a Python scalar as {what}, not {type(value).__name__} "
         f"(array API 2025.12, {name})"
     )
+
+
+def indices(x: ArrayBase) -> Any:
+    """Return an array of integers as a kernel takes indices or counts.
+
+    Beyond the default index dtype a number of uint64 becomes its largest, which is out
+    of range everywhere; a cast would make it a negative index, which may be in range.
+    """
+    values = view(x)
+    if x.dtype is dtypes.uint64:
+        largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
+        values = kernels(x.device).minimum(values, np.uint64(largest))
+    return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)
 
 
 def integer(name: str, what: str, value: object) -> int:

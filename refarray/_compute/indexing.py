@@ -8,12 +8,15 @@ Next: `text.py`.
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from refarray._base import dtypes
 from refarray._base.layout import index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
+from refarray._compute.arguments import indices
 from refarray._compute.engine import adopt, call
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
@@ -64,7 +67,23 @@ def put(x: Any, key: object, value: Any) -> None:
         _check_fits(source, target.shape)
         call(np.copyto, target, source, casting="same_kind")
     else:
-        call(kernel_view(x).__setitem__, _numpy_key(x, key), source)
+        target = kernel_view(x)
+        items = _numpy_key(x, key)
+        if isinstance(items, tuple):
+            items = tuple([_apart(item, target) for item in items])
+        else:
+            items = _apart(items, target)
+        call(target.__setitem__, items, _apart(source, target))
+
+
+def _apart(values: Any, target: Any) -> Any:
+    """Return values that stay as they are while the target is written.
+
+    NumPy sees to that for integer arrays, but not for masks.
+    """
+    if isinstance(values, np.ndarray) and np.may_share_memory(values, target):
+        return values.copy()
+    return values
 
 
 def _scalar_source(x: ArrayBase, value: Any) -> Any:
@@ -112,21 +131,17 @@ def _numpy_item(x: ArrayBase, item: Any) -> object:
             )
         if item.device is not x.device:
             raise device_error("indexing", x.device, item.device)
-        return kernel_view(item)
+        return kernel_view(item) if item.dtype is dtypes.bool else indices(item)
     if isinstance(item, bool):
         raise IndexError(
             "a Python bool is no index; a mask is an array of dtype bool "
             "(array API 2025.12, indexing)"
         )
-    if isinstance(item, np.ndarray) or not (
-        item is None or item is Ellipsis or isinstance(item, slice) or _is_integer(item)
-    ):
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, np.ndarray) or not hasattr(item, "__index__"):
         raise TypeError(
             f"{type(item).__name__} is no index of a refarray array; convert it with "
             "refarray.asarray"
         )
-    return item
-
-
-def _is_integer(item: object) -> bool:
-    return hasattr(item, "__index__")
+    return index(item)

@@ -1,7 +1,8 @@
 """Movement: elements copied into new memory, joined, repeated or rolled.
 
-Each result is written once, in place, through views of it; only `repeat_each`, whose
-size depends on data, needs memory beside the result.
+Each result is written once, in place, through views of it. Memory beside the result is
+needed where its size depends on data, in `repeat_each`, and where the view would have
+more axes than an array can have.
 
 Next folder: `_standard/`.
 """
@@ -12,11 +13,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from refarray._base.dtypes import DEFAULT_INDEX
-from refarray._base.layout import check_shape
-from refarray._compute.arguments import common
+from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
+from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
-from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import ArrayBase, allocate
 
@@ -50,8 +50,11 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
             axis + 1,
             (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]),
         )
+    result = check_shape(result)
+    if x.ndim == MAX_NDIM:
+        return _computed(x, "repeat", times, axis)
     # Seen with an axis more, which runs over the copies, the result is x broadcast.
-    out: Array = allocate(check_shape(result), x.dtype, x.device, False)
+    out: Array = allocate(result, x.dtype, x.device, False)
     spread = kernel_view(out).reshape((*shape[:inner], times, *shape[inner:]))
     spread[...] = kernel_view(x)[(*(slice(None),) * inner, None)]
     return out
@@ -60,13 +63,22 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
 def repeat_each(x: ArrayBase, repeats: ArrayBase, axis: int | None) -> Array:
     """Return element i, or slice i along `axis`, as often as `repeats[i]`.
 
-    ValueError for a negative number.
+    ValueError for a negative number, and for more elements than memory can have.
     """
-    counts = kernel_view(repeats).astype(NUMPY_DTYPES[DEFAULT_INDEX])
+    counts = indices(repeats)
     lowest = int(counts.min(initial=0))
     if lowest < 0:
         raise negative("repeat", lowest)
-    values = call(kernels(x.device).repeat, kernel_view(x), counts, axis=axis)
+    # The kernel adds in int64, and writes past its memory if that overflows.
+    total = float(counts.sum(dtype="float64"))
+    if total > MAX_NBYTES / 2:
+        raise ValueError(f"repeat cannot make an array of {total:g} elements")
+    return _computed(x, "repeat", counts, axis)
+
+
+def _computed(x: ArrayBase, kernel: str, *args: Any) -> Array:
+    """Return what a kernel makes of `x` in memory of its own."""
+    values = call(getattr(kernels(x.device), kernel), kernel_view(x), *args)
     return adopt(values, x.dtype, x.device)  # type: ignore[no-any-return]
 
 
@@ -79,13 +91,15 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
     sizes = [1] * (len(counts) - x.ndim) + list(x.shape)
     shape = check_shape([n * size for n, size in zip(counts, sizes, strict=True)])
-    out: Array = allocate(shape, x.dtype, x.device, False)
     # Seen with an axis more for each that is repeated, the result is x broadcast.
     spread: list[int] = []
     key: list[Any] = []
     for n, size in zip(counts, sizes, strict=True):
         spread += [size] if n == 1 else [n, size]
         key += [slice(None)] if n == 1 else [None, slice(None)]
+    if len(spread) > MAX_NDIM:
+        return _computed(x, "tile", counts)
+    out: Array = allocate(shape, x.dtype, x.device, False)
     source = kernel_view(x)[(None,) * (len(counts) - x.ndim)]
     kernel_view(out).reshape(spread)[...] = source[tuple(key)]
     return out
@@ -100,12 +114,13 @@ def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
     for axis, shift in shifts.items():
         size = x.shape[axis]
         n = shift % size if size else 0
-        parts.append(
-            (
-                (axis, slice(n, None), slice(None, size - n)),
-                (axis, slice(None, n), slice(size - n, None)),
+        if n:
+            parts.append(
+                (
+                    (axis, slice(n, None), slice(None, size - n)),
+                    (axis, slice(None, n), slice(size - n, None)),
+                )
             )
-        )
     for choice in product(*parts):
         to, from_ = [slice(None)] * x.ndim, [slice(None)] * x.ndim
         for axis, new, old in choice:

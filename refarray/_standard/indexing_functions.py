@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from refarray._base import dtypes
 from refarray._base.layout import broadcast_shapes, normalize_axis
+from refarray._compute import arguments
 from refarray._compute.arguments import check, check_device
 from refarray._compute.array import Array
-from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import allocate
@@ -71,9 +69,4 @@ def _others(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def _indices(name: str, x: Array, indices: Array) -> Any:
     check(name, indices, INTEGRAL)
     check_device(name, x, indices)
-    values = kernel_view(indices)
-    if indices.dtype is dtypes.uint64:
-        # Beyond int64 no index is in range; there it must not turn into a negative one.
-        largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
-        values = kernels(x.device).minimum(values, np.uint64(largest))
-    return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)
+    return arguments.indices(indices)

@@ -325,7 +325,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
                 f"repeat takes an array of 1 or {size} repeats, got shape "
                 f"{repeats.shape} (array API 2025.12, repeat)"
             )
-        return movement.repeat_each(x, repeats, i)
+        if repeats.size != 1:
+            return movement.repeat_each(x, repeats, i)
+        repeats = repeats[0]
     times = integer("repeat", "repeats", repeats)
     if times < 0:
         raise movement.negative("repeat", times)

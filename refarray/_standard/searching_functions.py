@@ -9,10 +9,10 @@ from typing import Literal
 
 from refarray._base import dtypes
 from refarray._base.layout import broadcast_shapes, normalize_axis
-from refarray._compute.arguments import check, check_device, operands
+from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
-from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
+from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import ANY, BOOL, INTEGRAL, REAL
 from refarray._compute.reductions import reduce
@@ -114,7 +114,7 @@ def searchsorted(
                 f"searchsorted takes a sorter of the shape of x1, {x1.shape}, got "
                 f"{sorter.shape} (array API 2025.12, searchsorted)"
             )
-        order = kernel_view(sorter).astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX])
+        order = indices(sorter)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
     return adopt(places, dtypes.DEFAULT_INDEX, device)  # type: ignore[no-any-return]
 
