@@ -18,7 +18,9 @@ class CudaCore(Adapter):
 
     @staticmethod
     def from_dlpack(x, /):
-        return StridedMemoryView.from_dlpack(x, stream_ptr=-1)
+        view = StridedMemoryView.from_dlpack(x, stream_ptr=-1)
+        assert view.dtype is not None  # the type is looked at only when asked for
+        return view
 
     def make(self, values, shape, dtype):
         return self.from_dlpack(np.asarray(values, dtype=dtype).reshape(shape))

@@ -22,7 +22,7 @@ def compiled():
     source = Path(__file__).with_name("nanobind_module.cpp")
     package = Path(nanobind.__file__).parent
     target = package.with_name("nanobind_module.so")
-    if not target.exists():
+    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
         fresh = target.with_suffix(f".{os.getpid()}")
         subprocess.run(
             [
