@@ -1,9 +1,10 @@
 """Shortcuts: objects whose memory can be had through their library's C exchange API.
 
 That API is one C call where `__dlpack__` may take microseconds. But it need not refuse
-what `__dlpack__` refuses: torch's hands out tensors that require gradients and tensors
-whose values are yet to be conjugated. So it is used for libraries listed here, for
-objects of exactly the listed type, in a state in which both ways give the same.
+what `__dlpack__` refuses: torch's and Paddle's hand out tensors that require gradients,
+torch's also those whose values are yet to be conjugated. So it is used for libraries
+listed here, for objects of exactly the listed type, in a state in which both ways give
+the same.
 
 Next: `consumer.py`.
 """
@@ -43,7 +44,14 @@ def _torch() -> Callable[[Any], bool]:
     return is_plain
 
 
-_KNOWN = {("torch", "Tensor"): _torch}
+def _paddle() -> Callable[[Any], bool]:
+    def is_plain(x: Any) -> bool:
+        return bool(x.stop_gradient and x.is_dense() and x.place.is_cpu_place())
+
+    return is_plain
+
+
+_KNOWN = {("torch", "Tensor"): _torch, ("paddle", "Tensor"): _paddle}
 
 
 class _Shortcuts(dict[type, Shortcut | None]):
