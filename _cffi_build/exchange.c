@@ -24,6 +24,8 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
         wrong = "refarray allocates elements of whole bytes";
     else if (tensor.ndim < 0 || tensor.ndim > RA_MAX_NDIM)
         wrong = "refarray allocates tensors of 0 to 64 dimensions";
+    else if (tensor.ndim > 0 && !tensor.shape)
+        wrong = "the prototype's shape is NULL though it has dimensions";
     if (!wrong) {
         ra_compact_strides(tensor.ndim, tensor.shape, strides);
         wrong = ra_measure(tensor.ndim, tensor.shape, strides, bits / 8, &extent);
@@ -142,5 +144,9 @@ PyObject *ra_py_import_object(PyObject *module, PyObject *const *args, Py_ssize_
     DLManagedTensorVersioned *managed = NULL;
     if (!theirs || theirs->managed_tensor_from_py_object_no_sync(args[1], &managed) != 0)
         return NULL;
+    if (!managed) {
+        PyErr_SetString(PyExc_BufferError, "the exchange API gave no tensor and no error");
+        return NULL;
+    }
     return ra_array_from_managed(managed);
 }

@@ -105,7 +105,7 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
         int64_t room = (int64_t)buffer->nbytes;
         int64_t start = base->data - buffer->address;
         /* In elements first, so that no product can overflow. */
-        if (!base->size || offset < -room || offset > room ||
+        if (!base->size || offset < -room / itemsize || offset > room / itemsize ||
             start + offset * itemsize + extent.low < 0 ||
             start + offset * itemsize + extent.high > room)
             wrong = "it would leave the memory of the array";
@@ -243,6 +243,12 @@ PyObject *ra_array_view(PyObject *object, void *closure)
             Py_CLEAR(view);
         Py_XDECREF(done);
     }
-    self->view = Py_XNewRef(view);
-    return view;
+    if (!view)
+        return NULL;
+    /* A finalizer that ran meanwhile, or another thread, may have made one already. */
+    PyObject *first = NULL;
+    if (atomic_compare_exchange_strong(&self->view, &first, view))
+        return Py_NewRef(view);
+    Py_DECREF(view);
+    return Py_NewRef(first);
 }

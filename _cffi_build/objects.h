@@ -52,7 +52,7 @@ typedef struct {
     PyObject *dtype;
     PyObject *device_object;
     BufferObject *buffer;
-    PyObject *view;             /* the kernels' view of this memory, once there is one */
+    _Atomic(PyObject *) view;   /* the kernels' view of this memory, once there is one */
     PyObject *weak_references;
     const ra_dtype *type;
     const ra_device *device;

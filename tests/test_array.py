@@ -1,6 +1,7 @@
 """The Array: attributes, indexing, conversions, text, buffers, and what it refuses."""
 
 import copy
+import gc
 import hashlib
 import pickle
 import weakref
@@ -201,6 +202,28 @@ def test_python_scalars_from_zero_dimensional_arrays():
             range(5)[wrong]
     with pytest.raises(ValueError, match="NaN"):
         int(array(np.nan))
+
+
+def test_a_view_that_a_finalizer_asks_for_is_the_only_one():
+    # A large tuple is made on the way, and so the collector runs there (until 3.11).
+    x = xp.permute_dims(xp.zeros((1,) * 23 + (2, 3)), (*range(23), 24, 23))
+    array, seen = weakref.ref(x), []
+
+    def ask(phase, info):
+        if not seen:
+            seen.append(weakref.ref(array()._view))
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(ask)
+    gc.set_threshold(1)
+    try:
+        view = x._view
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(ask)
+    assert x._view is view
+    del x, view
+    assert all(dead() is None for dead in seen)
 
 
 def test_text():

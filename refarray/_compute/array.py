@@ -8,6 +8,7 @@ Next: `casting.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,19 @@ class Array(Operators):
     def __setitem__(self, key: Any, value: Array | complex, /) -> None:
         """Source: array API 2025.12, array.__setitem__."""
         indexing.put(self, key, value)
+
+    def __iter__(self) -> Iterator[Array]:
+        """Iterate over the first axis; TypeError if there is none.
+
+        Source: array API 2025.12, array.__getitem__, notes.
+        """
+        # By __getitem__ alone, one without axes would pass for an empty one.
+        if not self.ndim:
+            raise TypeError(
+                "an array without dimensions has no axis to iterate over "
+                "(array API 2025.12, array.__getitem__, notes)"
+            )
+        return (self[i] for i in range(self.shape[0]))
 
     def __repr__(self) -> str:
         return text.representation(self)

@@ -19,7 +19,7 @@ from refarray._base import dtypes
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
-from refarray._base.layout import MAX_NDIM
+from refarray._base.layout import MAX_NDIM, size_of
 from refarray._base.promotion import check_int_range, held_error, promote
 from refarray._compute.array import Array
 from refarray._compute.casting import cast, check_cast
@@ -155,7 +155,8 @@ def _from_values(obj: Any, dtype: DType | None) -> Array:
         call(elements.__setitem__, ..., leaves)
     except OverflowError:
         for leaf in leaves:
-            check_int_range(int(leaf), out.dtype)
+            if type(leaf) is int:
+                check_int_range(leaf, out.dtype)
         raise
     return out if dtype is None or dtype is target else cast(out, dtype)
 
@@ -190,6 +191,11 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
         ancestors.add(id(leaves[0]))
         shape += sizes
         leaves = list(chain.from_iterable(leaves))
+        if len(leaves) != size_of(tuple(shape)):
+            raise ValueError(
+                f"asarray found {len(leaves)} elements in sequences whose lengths "
+                f"promised {size_of(tuple(shape))}"
+            )
 
 
 def _is_sequence(kind: type) -> bool:

@@ -45,7 +45,7 @@ def adopt(values: Any, dtype: DType, device: Device) -> Any:
 
     For results whose shape is known only afterwards, and kernels that take no `out`.
     """
-    return host_array(np.asarray(values), dtype)
+    return call(host_array, np.asarray(values), dtype)
 
 
 # NumPy reports floating-point events as warnings unless its error state says

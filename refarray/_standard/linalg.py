@@ -306,4 +306,4 @@ def _relative_tolerance(name: str, x: Array, rtol: Any) -> Any:
             f"rtol is a float, an array or None, not {type(rtol).__name__} "
             f"(array API 2025.12, {name})"
         )
-    return kernels(x.device).asarray(rtol, NUMPY_DTYPES[real])
+    return call(kernels(x.device).asarray, rtol, NUMPY_DTYPES[real])

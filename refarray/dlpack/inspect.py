@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refarray._base.devices import DeviceType
+from refarray._base.layout import MAX_NDIM
 from refarray._memory.native import ffi
 from refarray.dlpack.structs import VERSION, Flags, TypeCode, managed_tensor
 
@@ -31,7 +32,7 @@ class Inspection:
     """What a capsule held at the moment of looking. `str()` gives a table.
 
     `fields` is empty for a consumed capsule: its tensor belongs to the consumer, who
-    may have freed it already.
+    may have freed it already. For another major version it ends with the flags.
     """
 
     name: str
@@ -77,6 +78,8 @@ def inspect(x: Any, /) -> Inspection:
 def _fields(value: Any, struct: Any, path: str, base: int, managed: Any) -> list[Field]:
     out = []
     for name, field in struct.fields:
+        if name == "dl_tensor" and _is_of_another_major_version(managed):
+            break
         member = getattr(value, name)
         where = base + field.offset
         if field.type.kind == "struct":
@@ -87,12 +90,20 @@ def _fields(value: Any, struct: Any, path: str, base: int, managed: Any) -> list
     return out
 
 
+def _is_of_another_major_version(managed: Any) -> bool:
+    # The layout is promised up to the flags; what follows may be anything.
+    version = getattr(managed, "version", None)
+    return version is not None and version.major != VERSION[0]
+
+
 def _describe(name: str, value: Any, ctype: Any, ndim: int) -> str:
     if ctype.kind in ("pointer", "function"):
         address = int(ffi.cast("uintptr_t", value))
         if not address:
             return "NULL"
         if name in ("shape", "strides"):
+            if not 0 <= ndim <= MAX_NDIM:
+                return f"{address:#x} (not read: ndim is {ndim})"
             extents = ", ".join(str(value[i]) for i in range(ndim))
             return f"{address:#x} -> [{extents}]"
         return f"{address:#x}"

@@ -1,5 +1,7 @@
 """The C exchange API on Array, called through its pointers and by our importer."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,27 @@ def test_another_object_is_a_type_error():
         import_object(CAPSULE, 5)
     with pytest.raises(ValueError, match="PyCapsule"):
         import_object(np.zeros(2).__dlpack__(), xp.zeros((2,)))
+
+
+def test_a_table_that_gives_nothing():
+    @ffi.callback("DLPackManagedTensorFromPyObjectNoSync")
+    def nothing(_object, out):
+        out[0] = ffi.NULL
+        return 0
+
+    table = ffi.new("DLPackExchangeAPI *")
+    table.header.version.major = 1
+    table.managed_tensor_from_py_object_no_sync = nothing
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    name = b"dlpack_exchange_api"
+    capsule = make(int(ffi.cast("uintptr_t", table)), name, None)
+    with pytest.raises(BufferError, match="no tensor"):
+        import_object(capsule, 5)
+    table.header.version.major = 2
+    with pytest.raises(BufferError, match="no version 1"):
+        import_object(capsule, 5)
 
 
 class Errors:

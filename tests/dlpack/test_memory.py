@@ -184,6 +184,13 @@ def test_records_and_text_are_no_numbers():
             Tensor.from_buffer(exporter)
 
 
+def test_descriptions_of_the_same_memory_are_equal():
+    x = xp.arange(3)
+    first, second = Tensor.from_array(x), Tensor.from_array(x[:])
+    assert first == second
+    assert len({first, second, Tensor.from_array(x[1:])}) == 2
+
+
 def test_the_method_is_required():
     with pytest.raises(TypeError, match="abstract"):
         Exports()

@@ -101,6 +101,8 @@ def test_frequencies():
     # The number nearest to 1/3, not a multiple of a rounded 1/(n d).
     assert values(fft.fftfreq(3))[1] == 1 / 3
     assert fft.fftfreq(3, dtype=xp.float32).dtype is xp.float32
+    inf = float("inf")
+    assert values(fft.fftfreq(3, d=1e-300, dtype=xp.float32)) == [0, inf, -inf]
     assert fft.rfftfreq(1).dtype is xp.float64
     with pytest.raises(TypeError, match="real floating-point"):
         fft.fftfreq(3, dtype=xp.complex64)

@@ -199,6 +199,7 @@ def test_singular_values_ranks_and_pseudo_inverse():
     assert values(linalg.matrix_rank(steps, rtol=0.5)) == [1, 0]
     assert values(linalg.matrix_rank(steps, rtol=array([0.1, 0.01]))) == [1, 0]
     close(linalg.pinv(steps, rtol=0.5)[0, ...], [[1, 0], [0, 0]])
+    assert values(linalg.matrix_rank(xp.eye(2, dtype=xp.float32), rtol=1e300)) == 0
     for refused in (array([[0.1]]), xp.ones(3)):
         with pytest.raises(ValueError):
             linalg.matrix_rank(steps, rtol=refused)

@@ -257,7 +257,7 @@ def test_isin(dtype):
         one = xp.isin(1, x1)
         assert (one.shape, values(one)) == ((), 1 in a)
         assert not numpy(xp.isin(x1, x2[:0])).any()
-    with pytest.raises(TypeError, match="at least one"):
+    with pytest.raises(TypeError, match=r"refarray\.asarray"):
         xp.isin(1, 2)
 
 

@@ -56,6 +56,18 @@ def test_axes_out_of_range_or_named_twice():
         xp.sort(xp.asarray(1.0))
 
 
+def test_iteration():
+    with pytest.raises(TypeError, match="no axis to iterate over"):
+        list(xp.asarray(5))
+    with pytest.raises(TypeError):
+        5 in xp.asarray(5)  # noqa: B015
+    x = xp.asarray([[1, 2], [3, 4]])
+    assert [values(row) for row in x] == [[1, 2], [3, 4]]
+    assert list(xp.zeros((0, 2))) == []
+    next(iter(x))[0] = 9
+    assert values(x) == [[9, 2], [3, 4]]
+
+
 def test_scalars_outside_the_dtype():
     x = xp.asarray([1, 2], dtype=xp.uint8)
     for refused in (
@@ -83,6 +95,9 @@ def test_integers_outside_int64():
         with pytest.raises(OverflowError, match=f"outside the range of {dtype}"):
             xp.asarray(value, dtype=dtype)
     assert values(xp.asarray([2**70, 0.5])) == [2.0**70, 0.5]
+    for given in ([math.nan, 10**400], [1j, 10**400]):
+        with pytest.raises(OverflowError, match="too large"):
+            xp.asarray(given)
 
 
 def test_scalars_with_a_dtype_in_sequences():
@@ -137,6 +152,13 @@ def test_ragged_sequences():
     for ragged in ([[1], [1, 2]], [1, [2]], [[1], 2], [[[1]], [[1], [2]]], loop):
         with pytest.raises(ValueError, match="nested sequences"):
             xp.asarray(ragged)
+
+    class Liar(list):
+        def __len__(self):
+            return 3
+
+    with pytest.raises(ValueError, match="promised 3"):
+        xp.asarray(Liar([7]))
 
 
 def test_what_is_no_number():
