@@ -3,6 +3,7 @@
 Install: tensorflow-cpu
 """
 
+import numpy as np
 import tensorflow as tf
 
 from refarray.testing.adapters import Adapter
@@ -17,7 +18,7 @@ class TensorFlow(Adapter):
         return tf.experimental.dlpack.from_dlpack(x.__dlpack__())
 
     def make(self, values, shape, dtype):
-        return tf.constant(values, dtype=dtype, shape=shape)
+        return tf.constant(np.asarray(values, dtype=dtype).reshape(shape))
 
     def read(self, array):
         return array.numpy().ravel().tolist()

@@ -7,6 +7,7 @@ that the rule is kept. Its docstring is the text of the rule. Next: forge.py.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -89,9 +90,14 @@ def judge(rule: Rule, adapter: Adapter) -> list[Finding]:
     if not problems:
         return [Finding(rule.number, rule.level, "pass", "", "")]
     return [
-        Finding(rule.number, p.level or rule.level, "fail", p.seen, p.reproduce)
+        Finding(rule.number, p.level or rule.level, "fail", _plain(p.seen), p.reproduce)
         for p in problems
     ]
+
+
+def _plain(text: str) -> str:
+    """Leave out the colours that some libraries put into their messages."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 class Outcome(NamedTuple):
