@@ -1,7 +1,7 @@
 """The sizes in docs/reference/memory-use.md, by Python's own count of NumPy's memory.
 
 Results lie in memory of refarray, which that count leaves out; so do the copies that
-`roll` and `count_nonzero` make.
+`roll`, `count_nonzero`, `var` and `diff` make.
 """
 
 import tracemalloc
@@ -21,6 +21,8 @@ eight = xp.reshape(x[: 4**8], (4,) * 8)
 integers = xp.asarray(RANDOM.integers(0, 1000, N))
 mask = x > 0.5
 few = x[:100]
+numbers = xp.asarray(RANDOM.random(N) + 1j)
+square = xp.asarray(RANDOM.random((500, 500)))  # half as many elements as the others
 
 CASES = {
     "zeros": (0, lambda: xp.zeros(N)),
@@ -67,6 +69,35 @@ CASES = {
     "sort of integers": (0, lambda: xp.sort(integers, descending=True)),
     "argsort": (8, lambda: xp.argsort(x)),
     "argsort, descending": (16, lambda: xp.argsort(x, descending=True)),
+    "sum": (0, lambda: xp.sum(matrix, axis=0)),
+    "sum, 8 axes": (0, lambda: xp.sum(xp.flip(eight), axis=(0, 3, 5))),
+    "sum of narrow integers": (1, lambda: xp.sum(xp.astype(mask, xp.int8))),
+    "prod": (0, lambda: xp.prod(matrix.T, axis=1)),
+    "mean": (0, lambda: xp.mean(matrix, axis=0)),
+    "max": (0, lambda: xp.max(matrix.T, axis=0)),
+    "var": (0, lambda: xp.var(matrix, axis=1)),
+    "all": (0, lambda: xp.all(x)),
+    "any": (0, lambda: xp.any(matrix, axis=0)),
+    "diff": (0, lambda: xp.diff(x, n=3)),
+    "cumulative_sum": (0, lambda: xp.cumulative_sum(x, include_initial=True)),
+    "cumulative_prod": (0, lambda: xp.cumulative_prod(xp.flip(eight), axis=2)),
+    "astype": (0, lambda: xp.astype(x, xp.int32)),
+    "clip": (0, lambda: xp.clip(x, 0.1, 0.9)),
+    "floor_divide": (2, lambda: x // x),
+    "pow": (4, lambda: x**x),
+    "complex expm1": (4, lambda: xp.expm1(numbers)),
+    "complex log1p": (64, lambda: xp.log1p(numbers)),
+    "masked": (12, lambda: x[mask]),
+    "matmul": (0, lambda: square @ square),
+    "matmul, strided": (4, lambda: square.T @ square[:, ::-1]),
+    "inv": (4, lambda: xp.linalg.inv(square)),
+    "solve": (4, lambda: xp.linalg.solve(square, square)),
+    "svd": (9, lambda: xp.linalg.svd(square)),
+    "qr": (13, lambda: xp.linalg.qr(square)),
+    "eigh": (5, lambda: xp.linalg.eigh(square + square.T)),
+    "vector_norm": (16, lambda: xp.linalg.vector_norm(x)),
+    "fft": (0, lambda: xp.fft.fft(numbers)),
+    "rfft": (0, lambda: xp.fft.rfft(x)),
 }  # fmt: skip
 
 
