@@ -244,7 +244,13 @@ def _steps(start: int | float, stop: int | float, step: int | float) -> int:
         )
     if type(start) is type(stop) is type(step) is int:
         return max(0, -((start - stop) // step))
-    return max(0, math.ceil((stop - start) / step))
+    steps = (stop - start) / step
+    if math.isinf(steps):
+        raise ValueError(
+            f"arange cannot count the steps of {step} from {start} to {stop}: there "
+            "are too many, or the difference of the bounds is no finite number"
+        )
+    return max(0, math.ceil(steps))
 
 
 def linspace(

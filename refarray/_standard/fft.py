@@ -20,7 +20,7 @@ from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DEFAULT_REAL, DType, as_dtype, complex64
 from refarray._base.layout import normalize_axes, normalize_axis
 from refarray._base.promotion import promote
-from refarray._compute.arguments import check_operands
+from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import (
@@ -132,10 +132,8 @@ def _length(
     return _count(f"fft.{name}", n)
 
 
-def _count(name: str, n: Any) -> int:
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"{name}: n is an integer, not {type(n).__name__}")
-    count: int = n.__index__()
+def _count(name: str, n: object) -> int:
+    count = integer(name, "n", n)
     if count < 1:
         raise ValueError(f"{name} needs at least one element, got n = {count}")
     return count

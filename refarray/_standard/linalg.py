@@ -12,14 +12,13 @@ Next: `fft.py`.
 from __future__ import annotations
 
 from math import nan
-from operator import index
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from refarray._base.dtypes import DEFAULT_INDEX, FINFO, DType
 from refarray._base.layout import broadcast_shapes
 from refarray._base.promotion import promote
-from refarray._compute.arguments import check_operands
+from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels, view
 from refarray._compute.pipeline import (
@@ -141,7 +140,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     check_array("linalg.diagonal", x)
     check_matrix_shape("linalg.diagonal", x)
     (*batch, rows, columns), (*steps, down, right) = x.shape, x._strides
-    k = index(offset)
+    k = integer("linalg.diagonal", "offset", offset)
     size = max(0, min(rows, columns - k) if k >= 0 else min(rows + k, columns))
     first = (k * right if k >= 0 else -k * down) if size else 0
     return native.view(x, first, (*batch, size), (*steps, down + right), False)
@@ -244,9 +243,8 @@ def matrix_power(x: Array, n: int, /) -> Array:
     """
     name = "linalg.matrix_power"
     check_matrices(name, x, square=True)
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"the exponent is an integer, not {type(n).__name__}")
-    values = run(name, kernels(x.device).linalg.matrix_power, view(x), index(n))
+    n = integer(name, "the exponent", n)
+    values = run(name, kernels(x.device).linalg.matrix_power, view(x), n)
     out: Array = adopt(values, x.dtype, x.device)
     return out
 

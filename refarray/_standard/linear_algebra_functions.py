@@ -10,7 +10,7 @@ from typing import Any
 
 from refarray._base.layout import broadcast_shapes, normalize_axes, size_of
 from refarray._base.promotion import promote
-from refarray._compute.arguments import check_operands
+from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.pipeline import NUMERIC, check_array
@@ -94,8 +94,8 @@ def tensordot(
 def _pairs_of_axes(
     axes: Any, ndim1: int, ndim2: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if hasattr(axes, "__index__") and not isinstance(axes, bool):
-        n = axes.__index__()
+    if hasattr(axes, "__index__"):
+        n = integer("tensordot", "axes", axes)
         if not 0 <= n <= min(ndim1, ndim2):
             raise ValueError(
                 f"tensordot cannot sum over {n} axes of arrays with {ndim1} and "
@@ -149,9 +149,7 @@ def axis_from_the_end(name: str, axis: int, x1: Array, x2: Array) -> int:
     numbers of dimensions differ.
     """
     ndim = min(x1.ndim, x2.ndim)
-    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
-        raise TypeError(f"an axis is an integer, not {type(axis).__name__}")
-    position = axis.__index__()
+    position = integer(name, "axis", axis)
     if not -ndim <= position <= -1:
         allowed = f"allowed: {-ndim} to -1" if ndim else "there are no axes"
         raise IndexError(

@@ -96,6 +96,30 @@ def test_tensordot_sums_over_pairs_of_axes():
         xp.tensordot(a, a, axes=((2,), (0,)))
 
 
+def test_integers_are_what_python_takes_for_an_index():
+    x = array([[1.0, 2.0], [3.0, 4.0]])
+    for two in (2, np.int8(2), xp.asarray(2)):
+        assert values(linalg.matrix_power(x, two)) == values(x @ x)
+        assert values(xp.tensordot(x, x, axes=two)) == 30
+        assert linalg.diagonal(x, offset=two).shape == (0,)
+
+    class Half:
+        def __index__(self):
+            return 0.5
+
+    for wrong in (True, 2.0, "2", np.asarray([2]), xp.asarray([2]), Half()):
+        for function in (
+            lambda n: linalg.matrix_power(x, n),
+            lambda n: xp.tensordot(x, x, axes=n),
+            lambda n: linalg.diagonal(x, offset=n),
+            lambda n: linalg.trace(x, offset=n),
+            lambda n: xp.vecdot(x, x, axis=n),
+            lambda n: linalg.cross(x, x, axis=n),
+        ):
+            with pytest.raises(TypeError):
+                function(wrong)
+
+
 def test_vecdot_conjugates_its_first_operand():
     assert values(xp.vecdot(array([1j, 2]), array([1j, 1]))) == 3
     assert values(xp.vecdot(array([1j]), array([1.0]))) == -1j

@@ -240,6 +240,8 @@ def test_arange_without_end():
         (0, math.inf, 1),
         (math.nan, 1, 1),
         (0, 1, math.inf),
+        (-1e308, 1e308, 1e307),
+        (0, 1, 5e-324),
     ):
         with pytest.raises(ValueError, match="step"):
             xp.arange(start, stop, step)

@@ -101,6 +101,18 @@ def test_negative_repetitions():
             refused()
 
 
+def test_repeats_whose_sum_overflows():
+    # In int64 these add up to 2: a kernel that trusts the sum writes past its memory.
+    repeats = xp.asarray([2**63 - 1, 2**63 - 1, 4])
+    for x, counts in (
+        (xp.ones(3), repeats),
+        (xp.ones(3), xp.asarray([2**62])),
+        (xp.ones((0, 3)), xp.asarray([2**64 - 1], dtype=xp.uint64)),
+    ):
+        with pytest.raises(ValueError):
+            xp.repeat(x, counts, axis=-1)
+
+
 def test_repeats_without_dimensions():
     assert values(xp.repeat(xp.arange(2), xp.asarray(2))) == [0, 0, 1, 1]
     assert values(xp.repeat(xp.arange(2), np.int8(2))) == [0, 0, 1, 1]
