@@ -118,8 +118,9 @@ def main() -> None:
             data[environment.name] = check(environment)
             print(f"{data[environment.name]['version']} checked")
         except NotInstalled as reason:
-            data[environment.name] = {"reason": str(reason)}
-            print(f"left out: {reason}")
+            # An earlier result stays; it has its date.
+            data.setdefault(environment.name, {"reason": str(reason)})
+            print(f"not checked: {reason}")
         data = dict(sorted(data.items()))
         DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         PAGE.write_text(page(data), encoding="utf-8")

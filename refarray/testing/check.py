@@ -29,7 +29,7 @@ from refarray.testing.report import Judgement, Result
 from refarray.testing.rules import RULES
 from refarray.testing.violators import VIOLATORS
 
-KEPT, BROKEN, MISTAKE = 0, 1, 2
+KEPT, BROKEN, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 #: What follows the colon in `torch:producer`.
 SIDES = {
@@ -88,15 +88,18 @@ def run(options: argparse.Namespace) -> int:
             if path is not None and not path.parent.is_dir():
                 raise UsageError(f"there is no folder {path.parent} for {path.name}")
         result = judge(name, rules)
-    except (UsageError, LoadingError) as error:
+        is_terminal = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        print(report.as_table(result, colours=is_terminal), end="")
+        if options.json is not None:
+            options.json.write_text(report.as_json(result), encoding="utf-8")
+        if options.html is not None:
+            options.html.write_text(report.as_html(result), encoding="utf-8")
+    except (UsageError, LoadingError, OSError) as error:
         print(f"python -m refarray check: {error}", file=sys.stderr)
         return MISTAKE
-    is_terminal = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(report.as_table(result, colours=is_terminal), end="")
-    if options.json is not None:
-        options.json.write_text(report.as_json(result), encoding="utf-8")
-    if options.html is not None:
-        options.html.write_text(report.as_html(result), encoding="utf-8")
+    except KeyboardInterrupt:
+        print("python -m refarray check: interrupted", file=sys.stderr)
+        return INTERRUPTED
     broken = {j.rule.number for j in result.judgements if j.is_broken}
     return BROKEN if broken - allowed else KEPT
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import refarray.testing.check
 from refarray.__main__ import main
 from refarray.testing.check import Bar, chosen, known_adapters, resolve
 from refarray.testing.rules import RULES
@@ -163,6 +164,7 @@ def test_the_page_needs_nothing_else(folder):
         (["no.such:Thing"], "no.such cannot be imported: No module named 'no'"),
         (["json:loads"], "json:loads is no subclass of refarray.testing.adapters.Ad"),
         (["good.py", "--json", "no/x.json"], "there is no folder no for x.json"),
+        (["good.py", "--rule", "1", "--html", "."], "Is a directory: '.'"),
     ],
 )
 def test_mistakes_are_explained(capsys, arguments, message):
@@ -185,6 +187,15 @@ def test_an_adapter_that_cannot_be_loaded_is_explained(folder, capsys, text, mes
     folder.joinpath("mine.py").write_text(text)
     assert check("mine.py") == 2
     assert message in capsys.readouterr().err
+
+
+def test_an_interruption_is_no_traceback(capsys, monkeypatch):
+    def interrupt(name, rules):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(refarray.testing.check, "judge", interrupt)
+    assert check("good.py") == 130
+    assert capsys.readouterr().err == "python -m refarray check: interrupted\n"
 
 
 def test_rules_are_chosen_in_several_ways():
