@@ -300,6 +300,16 @@ class TestBufferProtocol:
         with pytest.raises(BufferError, match="strided"):
             hashlib.sha256(x.T)
 
+    @pytest.mark.parametrize("convert", [np.asarray, xp.Array.__array__])
+    def test_what_is_done_to_a_numpy_array_does_not_change_this_one(self, convert):
+        x = array([1.0, 2.0])
+        a = convert(x)
+        a.flags.writeable = False
+        x += 1
+        assert (a.tolist(), values(x + x)) == ([2, 3], [4, 6])
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            convert(xp.broadcast_to(x, (3, 2))).flags.writeable = True
+
     def test_a_view_outlives_its_array(self):
         x = array([1.0, 2.0]) + 1.0
         view = memoryview(x)

@@ -108,8 +108,8 @@ class Array(Operators):
         method would be taken for a sequence and end up in an array of objects; so
         BufferError comes from here as well.
         """
-        with memoryview(self):
-            return np.array(numpy_view(self), dtype=dtype, copy=copy)
+        # Not the kernels' view, whose shape and flags a caller could change.
+        return np.array(memoryview(self), dtype=dtype, copy=copy)
 
     def __getitem__(self, key: Any, /) -> Array:
         """Source: array API 2025.12, array.__getitem__."""

@@ -246,10 +246,7 @@ def _steps(start: int | float, stop: int | float, step: int | float) -> int:
         return max(0, -((start - stop) // step))
     steps = (stop - start) / step
     if math.isinf(steps):
-        raise ValueError(
-            f"arange cannot count the steps of {step} from {start} to {stop}: there "
-            "are too many, or the difference of the bounds is no finite number"
-        )
+        raise ValueError(f"arange cannot count steps of {step} from {start} to {stop}")
     return max(0, math.ceil(steps))
 
 
