@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from dataclasses import dataclass
-from typing import NoReturn, final
+from typing import NamedTuple, NoReturn, final
 
 
 @final
@@ -168,8 +167,7 @@ _NEAREST = {"int": "int64", "float": "float64", "complex": "complex128"}
 # Limits ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FInfo:
+class FInfo(NamedTuple):
     """Limits of a real floating-point dtype, as Python numbers.
 
     Source: array API 2025.12, data type functions, finfo.
@@ -183,8 +181,7 @@ class FInfo:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
-class IInfo:
+class IInfo(NamedTuple):
     """Limits of an integer dtype, as Python integers.
 
     Source: array API 2025.12, data type functions, iinfo.

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -58,8 +57,7 @@ def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
 # The cache ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Counters of host memory and of the exchange, read at one moment.
 
     Bytes for `live_bytes` (in use by arrays and exports), `cached_bytes` (kept for
@@ -83,7 +81,7 @@ def statistics() -> Statistics:
     """Return the counters of host memory and of the exchange."""
     out = ffi.new("ra_statistics *")
     lib.ra_memory_statistics(out)
-    return Statistics(*(getattr(out, name) for name in Statistics.__slots__))
+    return Statistics(*(getattr(out, name) for name in Statistics._fields))
 
 
 def empty_cache() -> None:

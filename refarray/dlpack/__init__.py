@@ -13,11 +13,15 @@ The rules are those of DLPack 1.3 and of the array API standard 2025.12.
 Next folder: `_compute/`, which computes with the memory.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from refarray.dlpack.capsules import from_capsule, to_capsule
 from refarray.dlpack.consumer import CopyError
 from refarray.dlpack.inspect import Field, Inspection, inspect
-from refarray.dlpack.memory import Exports, Tensor
 from refarray.dlpack.structs import VERSION, Flags
+
+if TYPE_CHECKING:
+    from refarray.dlpack.memory import Exports, Tensor
 
 __all__ = [
     "VERSION",
@@ -31,3 +35,16 @@ __all__ = [
     "inspect",
     "to_capsule",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Few programs need these two, and what they import would cost all programs time.
+    if name in ("Exports", "Tensor"):
+        from refarray.dlpack import memory
+
+        return getattr(memory, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

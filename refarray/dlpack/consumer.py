@@ -92,14 +92,14 @@ def _require_protocol(x: object) -> None:
 
 
 # What Python, pybind11 and nanobind say of a keyword that a function does not take.
-_UNKNOWN_KEYWORD = re.compile(
+_UNKNOWN_KEYWORD = (
     r"keyword argument|incompatible function arguments"
     r"|takes no arguments|takes \d+ positional argument"
 )
 
 
 def _is_unknown_keyword(error: TypeError) -> bool:
-    return _UNKNOWN_KEYWORD.search(str(error)) is not None
+    return re.search(_UNKNOWN_KEYWORD, str(error)) is not None
 
 
 def _exchange(export: Any, question: dict[str, object], announced: object) -> Any:

@@ -8,8 +8,7 @@ Next folder: `_compute/`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NDIM
@@ -17,8 +16,7 @@ from refarray._memory.native import ffi
 from refarray.dlpack.structs import VERSION, Flags, TypeCode, managed_tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field: path, offset in bytes from the struct, C type, value."""
 
     name: str
@@ -27,8 +25,7 @@ class Field:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(NamedTuple):
     """What a capsule held at the moment of looking. `str()` gives a table.
 
     `fields` is empty for a consumed capsule: its tensor belongs to the consumer, who
