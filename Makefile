@@ -65,7 +65,7 @@ wheel: $(VENV)/installed ## build a wheel into dist/
 	@ls dist/*.whl
 
 clean: ## remove everything that was built, .venv included
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .*_cache
+	rm -rf $(VENV) .environments build dist *.egg-info .hypothesis .*_cache
 	find refarray \( -name '*.so' -o -name '_native.c' -o -name '_forge.c' \) -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

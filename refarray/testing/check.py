@@ -101,6 +101,9 @@ def run(options: argparse.Namespace) -> int:
         print("python -m refarray check: interrupted", file=sys.stderr)
         return INTERRUPTED
     broken = {j.rule.number for j in result.judgements if j.is_broken}
+    kept = {j.rule.number for j in result.judgements if j.verdict == "pass"}
+    if allowed & kept:
+        print(f"Allowed, but kept: {', '.join(map(str, sorted(allowed & kept)))}")
     return BROKEN if broken - allowed else KEPT
 
 

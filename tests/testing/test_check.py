@@ -96,9 +96,11 @@ def test_one_side_of_a_library():
     assert resolve("pkg.mod:Class") == ("pkg.mod:Class", range(1, 71))
 
 
-def test_broken_rules_can_be_allowed():
+def test_broken_rules_can_be_allowed(capsys):
     assert check("bad.py", "--rule", "46", "--allow", "46") == 0
-    assert check("bad.py", "--rule", "46", "--allow", "45") == 1
+    assert "Allowed" not in capsys.readouterr().out
+    assert check("bad.py", "--rule", "45,46", "--allow", "45") == 1
+    assert capsys.readouterr().out.endswith("Allowed, but kept: 45\n")
 
 
 def test_only_recommended_rules_do_not_count(folder, capsys):
