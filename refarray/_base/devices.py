@@ -62,6 +62,12 @@ class Device:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{self!r} is a constant: cannot set {name!r}")
 
+    # As for a dtype: the other object's == might answer with an array.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
 

@@ -226,8 +226,7 @@ def arange(
     if exact:
         for value in (a, a + (n - 1) * s) if n else ():
             check_int_range(int(value), target)
-        steps = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
-        values[...] = steps
+        values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
         return out
     values[...] = k.arange(n)
     call(k.multiply, values, float(s), out=values)

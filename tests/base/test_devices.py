@@ -84,6 +84,9 @@ def test_equality_and_hash(registry: dict[str, Device]) -> None:
     for foreign in (None, "cpu", 1, (1, 0), np.dtype("int8")):
         assert (foreign == CPU) is False
         assert (foreign != CPU) is True
+    # An array of NumPy on the right would answer with an array.
+    assert (CPU == np.zeros(2)) is False
+    assert (CPU != np.zeros(2)) is True
     assert len({CPU, Device("cpu"), other}) == 2
 
 
