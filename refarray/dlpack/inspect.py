@@ -82,7 +82,7 @@ def _fields(value: Any, struct: Any, path: str, base: int, managed: Any) -> list
         if field.type.kind == "struct":
             out += _fields(member, field.type, f"{path}{name}.", where, managed)
         else:
-            text = _describe(name, member, field.type, managed.dl_tensor.ndim)
+            text = _describe(name, member, field.type, managed)
             out.append(Field(path + name, where, field.type.cname, text))
     return out
 
@@ -93,12 +93,13 @@ def _is_of_another_major_version(managed: Any) -> bool:
     return version is not None and version.major != VERSION[0]
 
 
-def _describe(name: str, value: Any, ctype: Any, ndim: int) -> str:
+def _describe(name: str, value: Any, ctype: Any, managed: Any) -> str:
     if ctype.kind in ("pointer", "function"):
         address = int(ffi.cast("uintptr_t", value))
         if not address:
             return "NULL"
         if name in ("shape", "strides"):
+            ndim = managed.dl_tensor.ndim
             if not 0 <= ndim <= MAX_NDIM:
                 return f"{address:#x} (not read: ndim is {ndim})"
             extents = ", ".join(str(value[i]) for i in range(ndim))
