@@ -242,7 +242,9 @@ PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssiz
 {
     (void)module;
     if (n != 1 || !PyCapsule_CheckExact(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "inspect_capsule(capsule)");
+        PyErr_Format(PyExc_TypeError, "a capsule is expected, or an object with __dlpack__, "
+                                      "got %R",
+                     n == 1 ? args[0] : Py_None);
         return NULL;
     }
     const char *name = PyCapsule_GetName(args[0]);

@@ -34,6 +34,7 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
+from refarray.dlpack.producer import device_pair
 from refarray.dlpack.structs import VERSION, Flags, TypeCode
 
 _HOST = (1, 0)
@@ -80,6 +81,10 @@ class Tensor:
         steps = row_major_strides(extents) if strides is None else tuple(strides)
         if len(steps) != len(extents):
             raise ValueError(f"{len(steps)} strides do not fit {len(extents)} extents")
+        if not isinstance(pointer, int):
+            raise TypeError(f"pointer is an address, not {type(pointer).__name__}")
+        if len(device) != 2:
+            raise TypeError(f"device is (device_type, device_id), not {device}")
         if pointer < 0 or (pointer == 0 and size_of(extents)):
             raise ValueError(f"{pointer} is the address of no element")
         for name, value in (
@@ -163,7 +168,7 @@ class Tensor:
         """
         if copy is not None and not isinstance(copy, bool):
             raise TypeError(f"copy must be True, False or None, not {copy!r}")
-        if dl_device is not None and tuple(dl_device) != self.device:
+        if dl_device is not None and device_pair(dl_device) != self.device:
             raise BufferError(f"this memory lies on {self.device}, not on {dl_device}")
         if self.device == CPU.dlpack and stream is not None:
             raise ValueError(f"stream must be None for the host, got {stream!r}")

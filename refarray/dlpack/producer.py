@@ -29,7 +29,7 @@ def prepare_export(
     Source: array API 2025.12, array.__dlpack__.
     """
     _check_stream(stream, x.device)
-    device = x.device.dlpack if dl_device is None else _device_pair(dl_device)
+    device = x.device.dlpack if dl_device is None else device_pair(dl_device)
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     if device != x.device.dlpack:
@@ -49,7 +49,8 @@ def _check_stream(stream: object, device: Device) -> None:
         )
 
 
-def _device_pair(dl_device: object) -> tuple[int, int]:
+def device_pair(dl_device: object) -> tuple[int, int]:
+    """Return the argument `dl_device`; TypeError unless it is a pair of integers."""
     if (
         isinstance(dl_device, tuple)
         and len(dl_device) == 2

@@ -12,6 +12,12 @@ def fields(capsule):
     return {field.name: field.value for field in inspect(capsule).fields}
 
 
+def test_what_is_no_capsule():
+    for wrong in (3, None, "dltensor"):
+        with pytest.raises(TypeError, match="a capsule is expected"):
+            inspect(wrong)
+
+
 @pytest.mark.parametrize("max_version", [None, (1, 3)])
 def test_the_fields_are_those_of_the_array(max_version):
     x = xp.zeros((2, 3), dtype=xp.int16)[:, ::2]

@@ -151,6 +151,8 @@ def test_the_stream_reaches_the_owner():
         ((8, (2,), (2, 32)), {}, TypeError, "a dtype is"),
         ((8, (2,), np.float32), {}, TypeError, "a dtype is"),
         ((8, (2,), "int8"), {"strides": (1, 1)}, ValueError, "do not fit"),
+        (("8", (2,), "int8"), {}, TypeError, "pointer is an address"),
+        ((8, (2,), "int8"), {"device": (1,)}, TypeError, "device_type, device_id"),
     ],
 )
 def test_what_describes_no_memory(arguments, keywords, error, words):
@@ -170,6 +172,7 @@ def test_a_layout_that_overflows_is_refused_at_export():
         ({"copy": 1}, TypeError),
         ({"stream": 1}, ValueError),
         ({"dl_device": (2, 0)}, BufferError),
+        ({"dl_device": 1}, TypeError),
         ({"max_version": "1.0"}, TypeError),
     ],
 )
