@@ -16,6 +16,7 @@ from refarray.testing.findings import (
     Problem,
     Rule,
     attempt,
+    note,
     optional,
 )
 from refarray.testing.forge import CPU, DTYPES, IS_COPIED, NEWEST, READ_ONLY, Raw
@@ -234,7 +235,9 @@ def refusal_is_buffer_error(adapter: Adapter) -> list[Problem]:
     """Data that cannot be exported raises BufferError; no other values are exported."""
     problems = []
     for label, x in adapter.special().items():
-        got, how = try_export(x), f"{label}.__dlpack__()"
+        how = f"{label}.__dlpack__()"
+        note(how)
+        got = try_export(x)
         if got.error is None and adapter.device == CPU:
             exported, held = got.value.values(), adapter.read(x)
             if exported != held:
@@ -245,9 +248,11 @@ def refusal_is_buffer_error(adapter: Adapter) -> list[Problem]:
     x = optional(adapter.unexportable)
     if x is None and not adapter.special():
         raise NotApplicable("the adapter knows no array that cannot be exported")
+    how = "unexportable.__dlpack__()"
+    note(how)
     got = attempt(raw, x, max_version=NEWEST)
     if x is not None and not isinstance(got.error, BufferError):
-        problems.append(Problem(describe(got), "unexportable.__dlpack__()"))
+        problems.append(Problem(describe(got), how))
     return problems
 
 
