@@ -102,6 +102,8 @@ def test_masks_and_integer_arrays_give_copies():
         (True, IndexError),
         ([0, 1], TypeError),
         (np.array([0, 1]), TypeError),
+        (np.array(1), TypeError),
+        (np.array(True), TypeError),
     ],
 )
 def test_what_is_no_index(key, error):
@@ -110,6 +112,29 @@ def test_what_is_no_index(key, error):
         x[key]
     with pytest.raises(error):
         x[key] = 1.0
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda key: (key, slice(1, 4, 2)),
+        lambda key: (slice(None, None, -1), key),
+        lambda key: (..., key),
+        lambda key: (None, key),
+        lambda key: (key, None, 1),
+        lambda key: (key, ..., np.int64(-1)),
+    ],
+)
+def test_integer_arrays_go_with_basic_items(around):
+    a = np.arange(20).reshape(4, 5)
+    x = array(a)
+    expected = a[around(np.array([0, -1, 2]))]
+    key = around(array([0, -1, 2]))
+    assert x[key].shape == expected.shape
+    assert values(x[key]) == expected.tolist()
+    x[key] = -1
+    a[around(np.array([0, -1, 2]))] = -1
+    assert values(x) == a.tolist()
 
 
 def test_an_index_array_out_of_range_or_of_floats_is_an_index_error():
@@ -224,6 +249,16 @@ def test_a_view_that_a_finalizer_asks_for_is_the_only_one():
     assert x._view is view
     del x, view
     assert all(dead() is None for dead in seen)
+
+
+def test_to_device():
+    x = array([1, 2])
+    assert x.to_device(xp.Device("cpu")) is x
+    for wrong in (None, "cpu", 1):
+        with pytest.raises(TypeError, match=r"Device\('cpu'\)"):
+            x.to_device(wrong)
+    with pytest.raises(ValueError, match="stream must be None"):
+        x.to_device(x.device, stream=1)
 
 
 def test_text():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]
@@ -58,20 +58,6 @@ def size_of(shape: Shape) -> int:
     return prod(shape)
 
 
-def check_nbytes(shape: Shape, itemsize: int) -> int:
-    """Return the bytes that compact elements of this shape need.
-
-    ValueError if they exceed `MAX_NBYTES`. A size of zero excuses no other: the strides
-    of an empty array must fit as well.
-    """
-    if itemsize * prod([n for n in shape if n]) > MAX_NBYTES:
-        raise ValueError(
-            f"an array of shape {shape} with {itemsize} bytes an element is too large; "
-            f"at most {MAX_NBYTES} bytes"
-        )
-    return itemsize * prod(shape)
-
-
 # Axes --------------------------------------------------------------------------------
 
 
@@ -114,27 +100,6 @@ def row_major_strides(shape: Shape) -> Strides:
         # An empty array keeps the strides it would have with one element there.
         step *= n or 1
     return tuple(reversed(strides))
-
-
-def is_row_major(shape: Shape, strides: Strides) -> bool:
-    """Tell whether the elements are compact with the last axis fastest.
-
-    The stride of an axis of size one has no meaning, nor has any of an empty array.
-    """
-    if 0 in shape:
-        return True
-    step = 1
-    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if n != 1:
-            if stride != step:
-                return False
-            step *= n
-    return True
-
-
-def is_column_major(shape: Shape, strides: Strides) -> bool:
-    """Tell whether the elements are compact with the first axis fastest."""
-    return is_row_major(shape[::-1], strides[::-1])
 
 
 def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
@@ -272,7 +237,8 @@ def index_layout(
             steps.append(stride)
             axis += 1
         else:
-            i, size = index(item), shape[axis]
+            position: Any = item
+            i, size = index(position), shape[axis]
             if not -size <= i < size:
                 raise IndexError(f"index {i} is outside axis {axis} of size {size}")
             offset += i % size * strides[axis]

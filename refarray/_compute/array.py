@@ -89,6 +89,11 @@ class Array(Operators):
 
         Source: array API 2025.12, array.to_device.
         """
+        if device is None:
+            raise TypeError(
+                "to_device takes a device such as Device('cpu'), not None "
+                "(array API 2025.12, array.to_device)"
+            )
         target = as_device(device)
         if stream is not None:
             raise ValueError(

@@ -21,11 +21,11 @@ def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     out: Array = allocate(x.shape, x.dtype, x.device, False)
     values = kernel_view(out)
     kernels(x.device).copyto(values, kernel_view(x))
-    if descending:
-        reverse = getattr(kernels(x.device), _reversal(x))
+    reverse = getattr(kernels(x.device), _reversal(x)) if descending else None
+    if reverse is not None:
         call(reverse, values, out=values)
     values.sort(axis=axis, kind=_kind(x, stable))
-    if descending:
+    if reverse is not None:
         call(reverse, values, out=values)
     return out
 

@@ -287,15 +287,17 @@ def _plan_for_arrays(
 def _plan_for_scalar(
     name: str, category: Category, x: ArrayBase, scalar: object, result: ResultRule
 ) -> Plan:
-    plan = _plans.get((name, x.dtype, type(scalar)))
-    if plan is None:
+    kind = type(scalar)
+    if kind not in _SCALARS:
         if not is_scalar(scalar):
             raise operand_error(name, scalar)
+        kind = type(plain_scalar(scalar))
+    plan = _plans.get((name, x.dtype, kind))
+    if plan is None:
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
-        kind = type(plain_scalar(scalar))
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
-        _plans[name, x.dtype, type(scalar)] = plan
+        _plans[name, x.dtype, kind] = plan
     return plan
 
 

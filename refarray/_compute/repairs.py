@@ -116,7 +116,7 @@ def expm1(x: _Array, out: _Array) -> None:
     np.expm1(x, out=out)
     special = (x == 0) | ~np.isfinite(x)
     if _any(special):
-        values = np.exp(x[special])
+        values: Any = np.exp(x[special])
         values.real -= 1
         out[special] = values
 

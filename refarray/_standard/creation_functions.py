@@ -241,7 +241,7 @@ def _steps(start: int | float, stop: int | float, step: int | float) -> int:
         raise ValueError(
             f"arange takes finite bounds and step, got {start}, {stop} and {step}"
         )
-    if type(start) is type(stop) is type(step) is int:
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return max(0, -((start - stop) // step))
     steps = (stop - start) / step
     if math.isinf(steps):

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 
 import numpy as np
 import pytest
 
 from refarray._base.layout import (
-    MAX_NBYTES,
     MAX_NDIM,
     broadcast_shapes,
-    check_nbytes,
     check_shape,
-    is_column_major,
-    is_row_major,
     normalize_axes,
     normalize_axis,
     row_major_strides,
@@ -85,16 +80,6 @@ def test_size_of() -> None:
         assert size_of(shape) == np.empty(shape).size
 
 
-def test_check_nbytes() -> None:
-    for shape in SHAPES:
-        assert check_nbytes(shape, 8) == np.empty(shape).nbytes
-    assert check_nbytes((2**60 - 1,), 8) == 2**63 - 8
-    assert check_nbytes((2**63 - 1,), 1) == MAX_NBYTES
-    for shape in [(2**60,), (2**30, 2**30), (2**60, 0), (0, 2**40, 2**40)]:
-        with pytest.raises(ValueError, match=r"too large; at most 9223372036854775807"):
-            check_nbytes(shape, 8)
-
-
 def test_normalize_axis_counts_like_a_list() -> None:
     for ndim in range(5):
         axes = list(range(ndim))
@@ -145,25 +130,6 @@ def test_row_major_strides() -> None:
         if 0 not in shape:
             byte_strides = np.empty(shape, dtype=np.int8).strides
             assert row_major_strides(shape) == byte_strides
-
-
-def test_compactness_is_numpys() -> None:
-    rng = random.Random(20251)
-    seen = set()
-    for _ in range(3000):
-        shape = tuple(rng.choice((0, 1, 1, 2, 3)) for _ in range(rng.randrange(4)))
-        array = np.empty(shape, dtype=np.int8)
-        array = array.transpose(rng.sample(range(array.ndim), array.ndim))
-        array = array[
-            tuple(slice(None, None, rng.choice((1, 1, 2, -1))) for _ in shape)
-        ]
-        if rng.random() < 0.2:
-            array = np.broadcast_to(array, (2, *array.shape))
-        flags = array.flags.c_contiguous, array.flags.f_contiguous
-        assert is_row_major(array.shape, array.strides) is flags[0]
-        assert is_column_major(array.shape, array.strides) is flags[1]
-        seen.add(flags)
-    assert len(seen) == 4
 
 
 # Array API 2025.12, broadcasting, examples.
