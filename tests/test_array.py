@@ -1,6 +1,7 @@
 """The Array: attributes, indexing, conversions, text, buffers, and what it refuses."""
 
 import copy
+import enum
 import gc
 import hashlib
 import pickle
@@ -165,6 +166,27 @@ def test_an_index_object_is_asked_once_and_what_it_raises_arrives():
     assert values(x[array([0, 1]), Next()]) == [3, 6]
     with pytest.raises(ZeroDivisionError):
         x[array([0, 1]), Next()]
+
+
+def test_scalars_of_a_subclass_are_assigned_and_combined_as_plain_ones():
+    class Level(enum.IntEnum):
+        LOW, HIGH = 3, 300
+
+    class Metre(float):
+        pass
+
+    x = array([1, 2], "int8")
+    x[0] = Level.LOW
+    assert values(x) == [3, 2]
+    assert values(x + Level.LOW) == [6, 5]
+    for refused in (lambda: x + Level.HIGH, lambda: x.__setitem__(0, Level.HIGH)):
+        with pytest.raises(OverflowError, match="300 is outside the range of int8"):
+            refused()
+    y = array([1.0, 2.0], "float32")
+    y[array([1])] = Metre(0.5)
+    assert values(y * Metre(2.0)) == [2.0, 1.0]
+    with pytest.raises(TypeError):
+        x[0] = Metre(1.0)
 
 
 def test_assignment_promotes_values_and_nothing_else():

@@ -171,6 +171,10 @@ def test_an_integer_is_what_has_an_index() -> None:
         assert index_layout(i, (3,), (5,)) == (10, (), ())
         assert index_layout((slice(None), i), (3, 3), (3, 1)) == (2, (3,), (3,))
         assert index_layout(slice(i), (3,), (5,)) == (0, (2,), (5,))
+        # It takes its axis, as an int does.
+        assert index_layout((i, ..., 0), (3, 4, 5), (20, 5, 1)) == (40, (4,), (5,))
+        with pytest.raises(IndexError, match="too many indices: 2"):
+            index_layout((i, i), (3,), (1,))
 
 
 # What is no basic key ----------------------------------------------------------------
