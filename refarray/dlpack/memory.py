@@ -103,10 +103,18 @@ class Tensor:
     def from_buffer(cls, exporter: Any, /) -> Tensor:
         """Describe the memory of an object with the buffer protocol.
 
-        TypeError for elements that no dtype has.
+        BufferError for elements that no dtype has, TypeError for an object without the
+        protocol.
         """
-        with memoryview(exporter) as view:
-            dtype = dtype_of_format(view.format, view.itemsize)
+        try:
+            with memoryview(exporter) as view:
+                letters, itemsize = view.format, view.itemsize
+        except ValueError as error:  # what NumPy raises for its dates
+            raise BufferError(f"no buffer of {type(exporter)}: {error}") from error
+        try:
+            dtype = dtype_of_format(letters, itemsize)
+        except TypeError as error:
+            raise BufferError(str(error)) from error
         return cls.from_array(wrap(exporter, dtype))
 
     @classmethod

@@ -183,8 +183,12 @@ def test_what_cannot_be_exported_as_asked(keywords, error):
 
 def test_records_and_text_are_no_numbers():
     for exporter in (np.zeros(2, "i4,f8"), np.zeros(2, ">f8"), np.array(["a"])):
-        with pytest.raises(TypeError, match="a buffer may hold"):
+        with pytest.raises(BufferError, match="a buffer may hold"):
             Tensor.from_buffer(exporter)
+    with pytest.raises(BufferError, match="no buffer"):
+        Tensor.from_buffer(np.zeros(2, "M8[s]"))
+    with pytest.raises(TypeError, match="bytes-like"):
+        Tensor.from_buffer(5)
 
 
 def test_descriptions_of_the_same_memory_are_equal():
