@@ -229,6 +229,10 @@ def test_assignment_reads_before_it_writes():
     mask = array([True, False, True, True])
     mask[mask[::-1]] = False
     assert values(mask) == [False, False, True, False]
+    for key in (lambda part: part, lambda part: (part,), lambda part: (part, ...)):
+        mask = array([True, False, False, False])
+        mask[1:][key(mask[:-1])] = True
+        assert values(mask) == [True, True, False, False]
 
 
 def test_python_scalars_from_zero_dimensional_arrays():

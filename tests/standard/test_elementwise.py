@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import cmath
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refarray as xp
+from refarray._compute.engine import silent
 
 INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 REALS = ["float32", "float64"]
@@ -212,6 +214,22 @@ def test_clip() -> None:
         xp.clip(x, xp.asarray([1000]))
     with pytest.raises(TypeError):
         xp.clip(x, 0.5)
+
+
+def test_a_call_within_a_call() -> None:
+    # As when a finalizer computes while a kernel runs.
+    x = xp.asarray([1.0, 4.0, 1e300])
+    for function, arguments, wanted in (
+        (xp.sqrt, (x,), [1.0, 2.0, 1e150]),
+        (xp.add, (x, x), [2.0, 8.0, 2e300]),
+        (xp.multiply, (x, 1e300), [1e300, 4e300, math.inf]),
+        (xp.subtract, (8, x), [7.0, 4.0, -1e300]),
+        (xp.clip, (x, 2, 3), [2.0, 3.0, 3.0]),
+        (xp.sum, (x[:2],), 5.0),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert values(silent.run(function, *arguments)) == wanted
 
 
 def test_results_are_new_arrays() -> None:
