@@ -153,12 +153,13 @@ def test_the_sign_of_any_magnitude(dtype):
     limits = np.finfo(dtype)
     eps, tiny = float(limits.eps), float(limits.smallest_subnormal)
     normal, huge = float(limits.smallest_normal), float(limits.max)
+    # Their magnitude is no multiple of the smallest number; the last one overflows.
     x = [
-        complex(s * 3 * scale, t * 4 * scale)
-        for scale in (1.0, tiny, normal / 8, normal / 4, normal, huge / 8, huge / 4)
+        complex(s * 2 * scale, t * 3 * scale)
+        for scale in (1.0, tiny, 5 * tiny, normal / 8, normal, huge / 8, huge / 3.5)
         for s, t in product((1, -1), repeat=2)
     ]
     came = values(xp.sign(xp.asarray(x, dtype=getattr(xp, dtype))))
     for z, w in zip(x, came, strict=True):
-        wanted = complex(math.copysign(0.6, z.real), math.copysign(0.8, z.imag))
-        assert abs(w - wanted) <= 4 * eps, z
+        wanted = complex(math.copysign(2, z.real), math.copysign(3, z.imag))
+        assert abs(w - wanted / math.sqrt(13)) <= 4 * eps, z
