@@ -50,11 +50,12 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Add a test for each rule of each library."""
-    for library in config.getoption("dlpack_check"):
+    given = config.option
+    for library in given.dlpack_check:
         try:
             name, numbers = resolve(library)
-            rules = chosen(config.getoption("dlpack_rule"))
-            allowed = chosen(config.getoption("dlpack_allow") or ["0"])
+            rules = chosen(given.dlpack_rule)
+            allowed = chosen(given.dlpack_allow or ["0"])
         except UsageError as error:
             raise pytest.UsageError(f"--dlpack-check {library}: {error}") from error
         rules = [rule for rule in rules if rule.number in numbers]

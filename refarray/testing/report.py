@@ -9,7 +9,7 @@ import html
 import json
 import shutil
 import textwrap
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
 from refarray.testing.findings import MUST, SHOULD, Finding, Level, Rule, Verdict
 
@@ -28,7 +28,7 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict among the findings."""
-        return min((f.verdict for f in self.findings), key=ORDER.index)
+        return min((f.verdict for f in self.findings), key=lambda v: ORDER.index(v))
 
     @property
     def level(self) -> Level:
@@ -89,7 +89,8 @@ class Result:
 
 def as_json(result: Result) -> str:
     """Return the result as JSON: an object with a list of rules."""
-    about = {name: getattr(result, name) for name in Result.__slots__[:-1]}
+    names = [f.name for f in fields(result) if f.name != "judgements"]
+    about = {name: getattr(result, name) for name in names}
     rules = [
         {
             "rule": judgement.rule.number,

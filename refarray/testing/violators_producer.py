@@ -42,7 +42,8 @@ class Violator3(Library):
 class PositionalArray(Array):
     """Its `__dlpack__` takes positional arguments."""
 
-    def __dlpack__(
+    # pyright counts a keyword that may also be positional as missing.
+    def __dlpack__(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         stream: Any = None,
         max_version: Any = None,
