@@ -288,10 +288,11 @@ def linspace(xp: Any, report: Report) -> None:
         for dtype in (None, *allowed):
             name = dtype or dtypes[kind]
             values = np.asarray(exact, "complex128")
-            wanted = (values if name in COMPLEX else values.real).astype(name)
-            to = {} if dtype is None else {"dtype": np.dtype(dtype)}
+            wanted = (values if name in COMPLEX else np.real(values)).astype(name)
             bound = 8 * float(np.finfo(name).eps) * size
             keywords: dict[str, Any] = {} if endpoint else {"endpoint": False}
+            if dtype is not None:
+                keywords["dtype"] = np.dtype(dtype)
             call.gives(
                 wanted,
                 start,
@@ -300,7 +301,6 @@ def linspace(xp: Any, report: Report) -> None:
                 tolerance=bound,
                 layouts=FRESH,
                 **keywords,
-                **to,
             )
 
 
@@ -365,7 +365,7 @@ def _triangle(xp: Any, report: Report, name: str, kept: Any) -> None:
             for at in np.ndindex(*x.shape):
                 if kept(*at[-2:], k or 0):
                     wanted[at] = x[at]
-            keywords = {} if k is None else {"k": k}
+            keywords: dict[str, Any] = {} if k is None else {"k": k}
             some = LAYOUTS if k in (None, -1, 2) else FRESH
             call.gives(wanted, x, signed_zeros=False, layouts=some, **keywords)
 

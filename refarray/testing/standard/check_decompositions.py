@@ -124,7 +124,7 @@ def svd(xp: Any, report: Report) -> None:
             return
         *batch, m, n = a.shape
         k = min(m, n)
-        dtype = a.dtype.name
+        dtype: str = a.dtype.name
         u = _shape_and_dtype(case, got[0], dtype, (*batch, m, m if full else k))
         s = _shape_and_dtype(case, got[1], REAL_OF.get(dtype, dtype), (*batch, k))
         vh = _shape_and_dtype(case, got[2], dtype, (*batch, n if full else k, n))
@@ -177,7 +177,7 @@ def eigh(xp: Any, report: Report) -> None:
     def judge(case: Case, got: Any, a: Matrix) -> None:
         if not field_names(case, got, "eigenvalues", "eigenvectors"):
             return
-        dtype = a.dtype.name
+        dtype: str = a.dtype.name
         w = _shape_and_dtype(case, got[0], REAL_OF.get(dtype, dtype), a.shape[:-1])
         q = _shape_and_dtype(case, got[1], dtype, a.shape)
         if w is None or q is None:

@@ -308,7 +308,8 @@ def _shift(xp: Any, report: Report, name: str, by: Any) -> None:
                 )
 
             wanted = gathered(x, x.shape, source)
-            call.gives(wanted, x, **({} if axes is None else {"axes": axes}))
+            keywords: dict[str, Any] = {} if axes is None else {"axes": axes}
+            call.gives(wanted, x, **keywords)
 
 
 CHECKS = tuple(

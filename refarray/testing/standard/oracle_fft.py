@@ -11,10 +11,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
 import numpy as np
 
-_CONTEXT = mpmath.mp.clone()
+from refarray.testing.standard.multiprecision import context
+
+_CONTEXT = context()
 _CONTEXT.dps = 40
 
 Exact = np.ndarray[Any, Any]  # dtype object, elements mpmath numbers
@@ -69,10 +70,11 @@ def transform(
     values: Exact, n: int | None, axis: int, norm: str, inverse: bool = False
 ) -> Exact:
     """The complex transform of length n along one axis."""
-    n = values.shape[axis] if n is None else n
-    resized = _resize(values, n, axis)
-    product = np.tensordot(_matrix(n, 1 if inverse else -1), resized, axes=(1, axis))
-    return np.moveaxis(product * _scale(n, norm, inverse), 0, axis)
+    size: int = values.shape[axis] if n is None else n
+    resized = _resize(values, size, axis)
+    matrix = _matrix(size, 1 if inverse else -1)
+    product = np.tensordot(matrix, resized, axes=(1, axis))
+    return np.moveaxis(product * _scale(size, norm, inverse), 0, axis)
 
 
 def half(values: Exact, axis: int) -> Exact:
@@ -110,11 +112,11 @@ def transform_axes(
 
 def real_inverse(values: Exact, n: int | None, axis: int, norm: str) -> Exact:
     """`irfft`: the real signal of n samples with these first coefficients."""
-    n = 2 * (values.shape[axis] - 1) if n is None else n
-    return transform(hermitian(values, n, axis), n, axis, norm, inverse=True)
+    size: int = 2 * (values.shape[axis] - 1) if n is None else n
+    return transform(hermitian(values, size, axis), size, axis, norm, inverse=True)
 
 
 def hermitian_forward(values: Exact, n: int | None, axis: int, norm: str) -> Exact:
     """`hfft`: the forward transform of a signal with Hermitian symmetry."""
-    n = 2 * (values.shape[axis] - 1) if n is None else n
-    return transform(hermitian(values, n, axis), n, axis, norm)
+    size: int = 2 * (values.shape[axis] - 1) if n is None else n
+    return transform(hermitian(values, size, axis), size, axis, norm)

@@ -11,12 +11,13 @@ import functools
 import math
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
 import numpy as np
+
+from refarray.testing.standard.multiprecision import context
 
 Matrix = np.ndarray[Any, Any]
 
-_CONTEXT = mpmath.mp.clone()
+_CONTEXT = context()
 _CONTEXT.dps = 40
 
 # Entries are small integers, so every dtype holds them exactly. Each matrix is well
@@ -106,9 +107,9 @@ def vector_norm(values: tuple[complex, ...], order: float) -> float:
         return float(min(sizes))
     if order == 0:
         return float(sum(1 for s in sizes if s != 0))
-    order = _CONTEXT.mpf(order)
-    total = _CONTEXT.fsum(_CONTEXT.power(s, order) for s in sizes)
-    return float(_CONTEXT.power(total, 1 / order))
+    exponent = _CONTEXT.mpf(order)
+    total = _CONTEXT.fsum(_CONTEXT.power(s, exponent) for s in sizes)
+    return float(_CONTEXT.power(total, 1 / exponent))
 
 
 def matrix_norm(a: Matrix, order: float | str) -> float:

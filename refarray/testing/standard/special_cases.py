@@ -29,7 +29,8 @@ APPROXIMATION_ULPS = 4  # for results such as pi/2, "an approximation to" it
 @cache
 def table() -> dict[str, Any]:
     """The whole file."""
-    text = resources.files(__package__).joinpath("special_cases.json").read_text()
+    folder = resources.files("refarray.testing.standard")
+    text = folder.joinpath("special_cases.json").read_text()
     content: dict[str, Any] = json.loads(text)
     return content
 
