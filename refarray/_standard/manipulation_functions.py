@@ -75,10 +75,11 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """The arrays broadcast against one another; those of the full shape unchanged.
 
-    ValueError for shapes that do not broadcast.
+    ValueError for shapes that do not broadcast, and for two devices.
     """
     for x in arrays:
         check_array("broadcast_arrays", x)
+    check_device("broadcast_arrays", *arrays)
     shape = layout.broadcast_shapes(*(x.shape for x in arrays))
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 

@@ -43,6 +43,7 @@ CALLS = {
     "where": lambda x, y: xp.where(x > 0, x, y),
     "concat": lambda x, y: xp.concat([x, y]),
     "stack": lambda x, y: xp.stack([x, y]),
+    "broadcast_arrays": xp.broadcast_arrays,
     "isin": lambda x, y: xp.isin(x, y),
     "diff": lambda x, y: xp.diff(x, append=y),
     "matmul": lambda x, y: x @ y,
