@@ -268,3 +268,13 @@ def test_the_command_line(tmp_path, capsys):
     assert {d["function"] for d in content["deviations"]} == {"expm1"}
     assert command_line.main(["numpy", "--only", "signbit"]) == 0
     assert command_line.main(["no_such_namespace_at_all"]) == 2
+    assert command_line.main(["numpy", "--only", "no_such_function"]) == 2
+
+
+def test_without_mpmath_the_command_says_what_to_install(monkeypatch, capsys):
+    def no_mpmath():
+        raise ModuleNotFoundError("No module named 'mpmath'", name="mpmath")
+
+    monkeypatch.setattr(command_line, "all_checks", no_mpmath)
+    assert command_line.main(["numpy"]) == 2
+    assert "pip install mpmath" in capsys.readouterr().err

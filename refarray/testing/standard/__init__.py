@@ -5,9 +5,9 @@ cases, extremes, accuracy, views, promotion, errors. Run it with
 
     python -m refarray.testing.standard numpy
 
-or from Python with `run`. Nothing here imports the library beside it: the namespace
-under test is an argument, and the oracles are exact Python integers, mpmath and, where
-it is exact, NumPy. Read `runner.py` first: it says what a check is.
+or from Python with `run`; both need mpmath. Nothing here imports the library beside it:
+the namespace under test is an argument, and the oracles are exact Python integers,
+mpmath and, where it is exact, NumPy. Read `runner.py` first: it says what a check is.
 """
 
 from __future__ import annotations

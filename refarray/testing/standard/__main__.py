@@ -1,6 +1,7 @@
 """The command line: python -m refarray.testing.standard NAMESPACE.
 
-Exit status: 0 no deviation, 1 deviations, 2 the namespace cannot be imported.
+Exit status: 0 no deviation, 1 deviations, 2 nothing could be checked: no such
+namespace, no such function, no mpmath.
 """
 
 from __future__ import annotations
@@ -41,9 +42,20 @@ def main(arguments: list[str] | None = None) -> int:
     except ImportError as error:
         print(f"cannot import {chosen.namespace}: {error}", file=sys.stderr)
         return 2
-    report = runner.run(xp, all_checks(), only=chosen.only, progress=_progress)
+    try:
+        checks = all_checks()
+    except ModuleNotFoundError as error:
+        if error.name != "mpmath":
+            raise
+        print("the right values come from mpmath: pip install mpmath", file=sys.stderr)
+        return 2
+    report = runner.run(xp, checks, only=chosen.only, progress=_progress)
     _progress("")
-    print(table(report.deviations))
+    if not report.cases:
+        print(f"no function is called {chosen.only!r} (see --help)", file=sys.stderr)
+        return 2
+    if report.deviations:
+        print(table(report.deviations))
     functions = len({d.function for d in report.deviations})
     print(
         f"{chosen.namespace}: {report.cases} cases, {report.values} values; "
@@ -84,13 +96,16 @@ def table(deviations: Iterable[Deviation]) -> str:
     for group in grouped(deviations):
         first = group[0]
         more = f"   ({len(group)} deviations)" if len(group) > 1 else ""
-        blocks.append(
-            f"{first.function}   {_dtypes(group)}{more}\n"
-            f"    given   {first.given}\n"
-            f"    came    {first.got}\n"
-            f"    wanted  {first.wanted}\n"
-            f"    clause  {first.clause}\n"
-        )
+        lines = [
+            f"{first.function}   {_dtypes(group)}{more}".rstrip(),
+            f"    given   {first.given}",
+            f"    came    {first.got}",
+            f"    wanted  {first.wanted}",
+            f"    clause  {first.clause}\n",
+        ]
+        if not first.given:
+            del lines[1]
+        blocks.append("\n".join(lines))
     return "\n".join(blocks)
 
 
