@@ -119,7 +119,11 @@ def as_device(obj: object) -> Device:
     if isinstance(obj, Device):
         return obj
     if isinstance(obj, str):
-        raise TypeError(f"a device is an object, not a string: write Device({obj!r})")
+        known = [_registry[obj]] if obj in _registry else devices()
+        write = " or ".join(map(repr, known))
+        raise TypeError(
+            f"a device is an object, not a string: write {write}, not {obj!r}"
+        )
     raise TypeError(
         f"expected a device such as {CPU!r}, or None, not {type(obj).__name__}"
     )

@@ -85,6 +85,8 @@ def _require_protocol(x: object) -> None:
     hint = ""
     if name == "PyCapsule":
         hint = "; for a bare capsule use refarray.dlpack.from_capsule"
+    elif isinstance(x, list | tuple | int | float | complex):
+        hint = "; for Python values use refarray.asarray"
     raise AttributeError(
         "from_dlpack takes an object with __dlpack__ and __dlpack_device__, and "
         f"{name} lacks them{hint} (array API, from_dlpack)"

@@ -146,6 +146,8 @@ def test_as_device() -> None:
     assert as_device(CPU) is CPU
     with pytest.raises(TypeError, match=r"not a string: write Device\('cpu'\)"):
         as_device("cpu")
+    with pytest.raises(TypeError, match=r"Device\('cpu'\).*, not 'no such device'"):
+        as_device("no such device")
     for foreign in (0, (1, 0), DeviceType.kDLCPU, Device):
         with pytest.raises(TypeError, match=r"expected a device such as Device\('cpu'"):
             as_device(foreign)

@@ -262,6 +262,10 @@ class TestFromDlpack:
         with pytest.raises(AttributeError, match="__dlpack__ and __dlpack_device__"):
             xp.from_dlpack(x)
 
+    def test_python_values_are_refused_with_the_way_out(self):
+        with pytest.raises(AttributeError, match=r"list lacks.*refarray\.asarray"):
+            xp.from_dlpack([1.0])
+
     def test_a_bare_capsule_is_refused_with_the_way_out(self):
         with pytest.raises(AttributeError, match=r"refarray\.dlpack\.from_capsule"):
             xp.from_dlpack(np.arange(3.0).__dlpack__())
