@@ -21,7 +21,8 @@ def _show(inspection: Inspection) -> None:
 
 def run() -> None:
     """Print the exchange; AssertionError if any of it is not as promised."""
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, refarray")
+    versions = f"NumPy {np.__version__}, refarray {xp.__version__}"
+    print(f"Python {platform.python_version()}, {versions}")
     before = statistics()
 
     _step(1, "NumPy makes an array and exports it as a DLPack capsule.")
