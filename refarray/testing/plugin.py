@@ -94,11 +94,18 @@ class Checks:
         self.rules: list[Rule] = []
         self.found: dict[int, list[Finding]] = {}
         self.running = self._run([])
+        self.unloadable: LoadingError | None = None
 
     def findings(self, rule: Rule) -> list[Finding]:
         """Return what is found about a rule; all before it are run too."""
         while rule.number not in self.found:
-            step = next(self.running, None)
+            if self.unloadable:
+                raise self.unloadable
+            try:
+                step = next(self.running, None)
+            except LoadingError as error:
+                self.unloadable = error
+                raise
             if step is None:
                 rules = [r for r in self.rules if r.number not in self.found]
                 self.running = self._run(rules or [rule])

@@ -83,6 +83,16 @@ def test_mistakes_are_explained(run, arguments, message):
     assert ended.ret in (1, 4)
 
 
+def test_what_cannot_be_loaded_is_tried_once(run, pytester):
+    pytester.makepyfile(
+        broken="open('tries', 'a').write('x')\nraise ImportError('no library')"
+    )
+    ended = run("--dlpack-check", "broken.py", "--dlpack-rule", "1-5")
+    assert str(ended.stdout).count("broken.py cannot be imported: no library") >= 5
+    assert "5 failed" in str(ended.stdout)
+    assert (pytester.path / "tries").read_text() == "x"
+
+
 def test_nothing_happens_unasked(run):
     ended = run()
     assert "no tests ran" in str(ended.stdout)
