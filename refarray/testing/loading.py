@@ -101,6 +101,11 @@ def _choose(module: ModuleType, where: str, attribute: str) -> object:
         return getattr(module, attribute)
     if len(found) == 1:
         return next(iter(found.values()))
+    if not found:
+        raise LoadingError(
+            f"{where} has no adapter: no class in it is a "
+            "refarray.testing.adapters.Adapter"
+        )
     raise LoadingError(
         f"{where} has {len(found)} adapters: {listed}. Name one: {where}:Class"
     )

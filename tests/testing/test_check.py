@@ -182,6 +182,7 @@ def test_mistakes_are_explained(capsys, arguments, message):
         ("import no_such_library", "cannot be imported: No module named"),
         ("1 / 0", "fails with ZeroDivisionError: division by zero"),
         ("import os; os.abort()", "cannot be loaded: the process died of SIGABRT"),
+        ("x = 1", "has no adapter: no class in it is a refarray.testing.adapters.A"),
         (f"{GOOD}\nclass Other(Good): pass", "has 2 adapters: Good, Other. Name one"),
     ],
 )
