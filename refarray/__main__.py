@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
+import refarray
 from refarray import demo
 from refarray.testing import check
 
@@ -14,6 +16,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m refarray",
         description="The reference array library of the array API standard and DLPack.",
+        epilog="The values of the standard, for any library: "
+        "python -m refarray.testing.standard NAMESPACE",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"refarray {refarray.__version__}"
     )
     commands = parser.add_subparsers(dest="command", metavar="command")
     commands.add_parser(
@@ -35,4 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output (`| head`) has had enough. Python would try to write
+        # the rest once more on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status)

@@ -51,6 +51,11 @@ __all__ = [
     "ifftshift",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Norm: TypeAlias = Literal["backward", "ortho", "forward"]
 
 
