@@ -57,13 +57,25 @@ static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
     PyErr_Restore(type, value, traceback);
 }
 
+/* Read one number of a device pair. PyArg_ParseTuple would do, and cost as much as all
+ * else that is checked here. */
+static int read_number(PyObject *pair, Py_ssize_t i, long *out)
+{
+    PyObject *number = PyTuple_GetItem(pair, i);
+    if (!PyLong_Check(number))
+        return 0;
+    *out = PyLong_AsLong(number);
+    return !(*out == -1 && PyErr_Occurred());
+}
+
 static int agrees(const DLTensor *tensor, PyObject *announced)
 {
-    int type, id;
+    long type, id;
     if (!announced)
         return 1;
     if (!PyTuple_Check(announced) || PyTuple_Size(announced) != 2 ||
-        !PyArg_ParseTuple(announced, "ii", &type, &id)) {
+        !read_number(announced, 0, &type) || !read_number(announced, 1, &id)) {
+        PyErr_Clear();
         PyErr_Format(PyExc_TypeError,
                      "__dlpack_device__ must return a tuple of two integers, got %R "
                      "(array API, array.__dlpack_device__)",
