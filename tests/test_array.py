@@ -3,7 +3,6 @@
 import copy
 import enum
 import gc
-import hashlib
 import pickle
 import weakref
 
@@ -330,57 +329,6 @@ def test_weak_references_and_no_hash():
     assert reference() is None
     with pytest.raises(TypeError, match="unhashable"):
         hash(array([1]))
-
-
-class TestBufferProtocol:
-    """Memory for `memoryview`, `bytes` and `numpy.asarray`."""
-
-    @pytest.mark.parametrize("name", [d.name for d in dtypes.STANDARD] + ["float16"])
-    def test_numpy_reads_the_same_memory_with_the_same_dtype(self, name):
-        x = xp.from_dlpack(np.arange(12).reshape(3, 4).astype(name))[::-1, 1::2]
-        a = np.asarray(x)
-        assert a.dtype == np.dtype(name)
-        assert a.dtype.char == np.dtype(name).char
-        assert np.shares_memory(a, np.from_dlpack(x))
-        assert a.tolist() == values(x)
-
-    def test_a_memoryview_has_shape_strides_and_format(self):
-        view = memoryview(xp.from_dlpack(np.arange(12, dtype="int32").reshape(3, 4)).T)
-        assert (view.shape, view.strides, view.format) == ((4, 3), (4, 16), "i")
-        assert (view.itemsize, view.nbytes, view.readonly) == (4, 48, False)
-        assert view.f_contiguous
-        assert not view.c_contiguous
-        assert view.tolist() == np.arange(12).reshape(3, 4).T.tolist()
-
-    def test_a_consumer_without_strides_gets_compact_arrays_only(self):
-        x = xp.from_dlpack(np.arange(6, dtype="uint8").reshape(2, 3))
-        assert bytes(x) == b"".join(bytes(row) for row in x) == bytes(range(6))
-        target = bytearray(6)
-        memoryview(target).cast("B")[:] = memoryview(x).cast("B")
-        assert bytes(target) == bytes(range(6))
-        with pytest.raises(BufferError, match="strided"):
-            hashlib.sha256(x.T)
-
-    @pytest.mark.parametrize("convert", [np.asarray, xp.Array.__array__])
-    def test_what_is_done_to_a_numpy_array_does_not_change_this_one(self, convert):
-        x = array([1.0, 2.0])
-        a = convert(x)
-        a.flags.writeable = False
-        x += 1
-        assert (a.tolist(), values(x + x)) == ([2, 3], [4, 6])
-        with pytest.raises(ValueError, match="WRITEABLE"):
-            convert(xp.broadcast_to(x, (3, 2))).flags.writeable = True
-
-    def test_a_view_outlives_its_array(self):
-        x = array([1.0, 2.0]) + 1.0
-        view = memoryview(x)
-        del x
-        assert view.tolist() == [2.0, 3.0]
-
-    def test_empty_and_zero_dimensional(self):
-        assert memoryview(array(np.zeros((0, 3)))).shape == (0, 3)
-        assert memoryview(array(5)).tolist() == 5
-        assert np.asarray(array(np.zeros((0, 3)))).shape == (0, 3)
 
 
 @pytest.mark.parametrize("other", [np.float64(1.0), np.ones(2), [1.0, 2.0], (1.0, 2.0)])

@@ -1,0 +1,70 @@
+"""The buffer protocol: memory for `memoryview`, `bytes` and `numpy.asarray`."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray._base import dtypes
+
+
+def array(values, dtype=None):
+    return xp.from_dlpack(np.array(values, dtype))
+
+
+def values(x):
+    return np.from_dlpack(x).tolist()
+
+
+@pytest.mark.parametrize("name", [d.name for d in dtypes.STANDARD] + ["float16"])
+def test_numpy_reads_the_same_memory_with_the_same_dtype(name):
+    x = xp.from_dlpack(np.arange(12).reshape(3, 4).astype(name))[::-1, 1::2]
+    a = np.asarray(x)
+    assert a.dtype == np.dtype(name)
+    assert a.dtype.char == np.dtype(name).char
+    assert np.shares_memory(a, np.from_dlpack(x))
+    assert a.tolist() == values(x)
+
+
+def test_a_memoryview_has_shape_strides_and_format():
+    view = memoryview(xp.from_dlpack(np.arange(12, dtype="int32").reshape(3, 4)).T)
+    assert (view.shape, view.strides, view.format) == ((4, 3), (4, 16), "i")
+    assert (view.itemsize, view.nbytes, view.readonly) == (4, 48, False)
+    assert view.f_contiguous
+    assert not view.c_contiguous
+    assert view.tolist() == np.arange(12).reshape(3, 4).T.tolist()
+
+
+def test_a_consumer_without_strides_gets_compact_arrays_only():
+    x = xp.from_dlpack(np.arange(6, dtype="uint8").reshape(2, 3))
+    assert bytes(x) == b"".join(bytes(row) for row in x) == bytes(range(6))
+    target = bytearray(6)
+    memoryview(target).cast("B")[:] = memoryview(x).cast("B")
+    assert bytes(target) == bytes(range(6))
+    with pytest.raises(BufferError, match="strided"):
+        hashlib.sha256(x.T)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, xp.Array.__array__])
+def test_what_is_done_to_a_numpy_array_does_not_change_this_one(convert):
+    x = array([1.0, 2.0])
+    a = convert(x)
+    a.flags.writeable = False
+    x += 1
+    assert (a.tolist(), values(x + x)) == ([2, 3], [4, 6])
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        convert(xp.broadcast_to(x, (3, 2))).flags.writeable = True
+
+
+def test_a_view_outlives_its_array():
+    x = array([1.0, 2.0]) + 1.0
+    view = memoryview(x)
+    del x
+    assert view.tolist() == [2.0, 3.0]
+
+
+def test_empty_and_zero_dimensional():
+    assert memoryview(array(np.zeros((0, 3)))).shape == (0, 3)
+    assert memoryview(array(5)).tolist() == 5
+    assert np.asarray(array(np.zeros((0, 3)))).shape == (0, 3)
