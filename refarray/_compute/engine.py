@@ -9,7 +9,7 @@ Next: `repairs.py`.
 
 from __future__ import annotations
 
-import threading
+from _thread import _local  # threading.local, without the rest of threading
 from collections.abc import Callable
 from contextvars import Context
 from types import ModuleType
@@ -58,7 +58,7 @@ def _silent_context() -> Context:
     return context
 
 
-class _Silent(threading.local):
+class _Silent(_local):
     """`run(kernel, ...)` of this thread; see `call`, which is never refused."""
 
     def __init__(self) -> None:

@@ -7,20 +7,21 @@ Read in this order:
 3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
 5. `memory.py`: the protocol for memory of any kind, and for classes of your own.
-6. `inspect.py`: every field of a managed tensor, in words.
+6. `inspection.py`: every field of a managed tensor, in words.
 
 The rules are those of DLPack 1.3 and of the array API standard 2025.12.
 Next folder: `_compute/`, which computes with the memory.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from refarray.dlpack.capsules import from_capsule, to_capsule
 from refarray.dlpack.consumer import CopyError
-from refarray.dlpack.inspect import Field, Inspection, inspect
 from refarray.dlpack.structs import VERSION, Flags
 
 if TYPE_CHECKING:
+    from refarray.dlpack.inspection import Field, Inspection, inspect
     from refarray.dlpack.memory import Exports, Tensor
 
 __all__ = [
@@ -37,12 +38,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Few programs need these two, and what they import would cost all programs time.
-    if name in ("Exports", "Tensor"):
-        from refarray.dlpack import memory
+# Few programs need these, and what their files import would cost all programs time.
+_ON_REQUEST = {
+    "Exports": "memory",
+    "Tensor": "memory",
+    "Field": "inspection",
+    "Inspection": "inspection",
+    "inspect": "inspection",
+}
 
-        return getattr(memory, name)
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_REQUEST:
+        return getattr(import_module(f"{__name__}.{_ON_REQUEST[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,7 +8,7 @@ the memory of any producer as a checked description.
 No array library is needed on either side: ctypes, mmap, array.array, cffi, shared
 memory, or an address from elsewhere.
 
-Next: `inspect.py`.
+Next: `inspection.py`.
 """
 
 from __future__ import annotations
