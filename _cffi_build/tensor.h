@@ -15,7 +15,6 @@
 
 #define RA_FLAG_READ_ONLY ((uint64_t)1 << 0)
 #define RA_FLAG_IS_COPIED ((uint64_t)1 << 1)
-#define RA_FLAG_SUBBYTE_PADDED ((uint64_t)1 << 2)
 
 /* Bytes from the first element to the lowest and one past the highest byte in reach. */
 typedef struct {

@@ -13,7 +13,7 @@ from _thread import _local  # threading.local, without the rest of threading
 from collections.abc import Callable
 from contextvars import Context
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._memory.host import NUMPY_DTYPES, host_array
 from refarray._memory.host import numpy_view as view
+
+if TYPE_CHECKING:
+    from refarray._compute.array import Array
 
 __all__ = [
     "NUMPY_DTYPES",
@@ -40,12 +43,13 @@ def kernels(device: Device) -> ModuleType:
     return np
 
 
-def adopt(values: Any, dtype: DType, device: Device) -> Any:
+def adopt(values: Any, dtype: DType, device: Device) -> Array:
     """Return an array in our memory with the values that a kernel returned.
 
     For results whose shape is known only afterwards, and kernels that take no `out`.
     """
-    return call(host_array, np.asarray(values), dtype)
+    out: Array = call(host_array, np.asarray(values), dtype)
+    return out
 
 
 # NumPy reports floating-point events as warnings unless its error state says

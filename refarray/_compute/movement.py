@@ -79,7 +79,7 @@ def repeat_each(x: ArrayBase, repeats: ArrayBase, axis: int | None) -> Array:
 def _computed(x: ArrayBase, kernel: str, *args: Any) -> Array:
     """Return what a kernel makes of `x` in memory of its own."""
     values = call(getattr(kernels(x.device), kernel), kernel_view(x), *args)
-    return adopt(values, x.dtype, x.device)  # type: ignore[no-any-return]
+    return adopt(values, x.dtype, x.device)
 
 
 def negative(name: str, times: int) -> ValueError:

@@ -36,7 +36,7 @@ def argsort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     if descending:
         values = call(getattr(kernels(x.device), _reversal(x)), values)
     order = values.argsort(axis=axis, kind="stable" if stable else None)
-    return adopt(order, DEFAULT_INDEX, x.device)  # type: ignore[no-any-return]
+    return adopt(order, DEFAULT_INDEX, x.device)
 
 
 def _reversal(x: Array) -> str:
@@ -109,7 +109,7 @@ class Groups:
         return out
 
     def _array(self, values: Any) -> Array:
-        return adopt(values, self.x.dtype, self.x.device)  # type: ignore[no-any-return]
+        return adopt(values, self.x.dtype, self.x.device)
 
     def _index_array(self, values: Any) -> Array:
-        return adopt(values, DEFAULT_INDEX, self.x.device)  # type: ignore[no-any-return]
+        return adopt(values, DEFAULT_INDEX, self.x.device)

@@ -59,7 +59,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
         )
     broadcast_shapes(_others(x.shape, i), _others(indices.shape, i))
     values = call(kernels(x.device).take_along_axis, kernel_view(x), places, i)
-    return adopt(values, x.dtype, x.device)  # type: ignore[no-any-return]
+    return adopt(values, x.dtype, x.device)
 
 
 def _others(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

@@ -116,7 +116,7 @@ def searchsorted(
             )
         order = indices(sorter)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
-    return adopt(places, dtypes.DEFAULT_INDEX, device)  # type: ignore[no-any-return]
+    return adopt(places, dtypes.DEFAULT_INDEX, device)
 
 
 def where(
