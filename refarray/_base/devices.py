@@ -2,14 +2,19 @@
 
 A device is a constant, like a dtype: one object per name, compared by identity. The CPU
 is here from the start; CUDA, simulated and pretend devices register themselves later.
+A pretend device belongs to a profile, and is there only while that is in force. Its
+memory is the host's, but nothing reaches it that could not reach a GPU's.
 
 Next: `layout.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NoReturn, final
+
+from refarray._base import profile
 
 
 class DeviceType(IntEnum):
@@ -38,15 +43,17 @@ class Device:
     """A place for memory: `Device("cpu")` returns the one object of that name.
 
     `name` is the name; `dlpack` is the pair (device_type, device_id) that stands for
-    this device in DLPack. ValueError for a name that is not registered.
+    this device in DLPack. ValueError for a name that is not registered, or that the
+    profile in force does not have.
 
     Source: array API 2025.12, device support; DLPack, DLDevice.
     """
 
-    __slots__ = ("name", "dlpack")
+    __slots__ = ("name", "dlpack", "pretend")
 
     name: str
     dlpack: tuple[DeviceType, int]
+    pretend: bool
 
     def __new__(cls, name: str, /) -> Device:
         if not isinstance(name, str):
@@ -54,8 +61,8 @@ class Device:
                 f"a device name is a string such as 'cpu', not {type(name).__name__}"
             )
         device = _registry.get(name)
-        if device is None:
-            known = ", ".join(map(repr, _registry))
+        if device is None or (profile.guarded and device not in devices()):
+            known = ", ".join(repr(known.name) for known in devices())
             raise ValueError(f"no device is named {name!r}; known devices: {known}")
         return device
 
@@ -81,8 +88,11 @@ class Device:
 
 _registry: dict[str, Device] = {}
 
+# Told of each new device: the native module, so that it can find it by its DLPack pair.
+on_register: list[Callable[[Device], None]] = []
 
-def register(name: str, dlpack: tuple[int, int]) -> Device:
+
+def register(name: str, dlpack: tuple[int, int], *, pretend: bool = False) -> Device:
     """Add a device and return it; a repetition returns the device already there.
 
     `dlpack` is (device_type, device_id). ValueError if the name stands for another
@@ -92,38 +102,77 @@ def register(name: str, dlpack: tuple[int, int]) -> Device:
     device: Device = object.__new__(Device)
     object.__setattr__(device, "name", name)
     object.__setattr__(device, "dlpack", (DeviceType(device_type), device_id))
+    object.__setattr__(device, "pretend", pretend)
     # One step, so that two threads registering the same name get the same object.
     registered = _registry.setdefault(name, device)
-    if registered.dlpack != device.dlpack:
+    if registered.dlpack != device.dlpack or registered.pretend != pretend:
         raise ValueError(
             f"device {name!r} is registered as {registered.dlpack}, not {device.dlpack}"
         )
+    if registered is device:
+        for tell in on_register:
+            tell(device)
     return registered
 
 
 CPU = register("cpu", (DeviceType.kDLCPU, 0))
 
 
+# The ids of pretend devices begin where nobody has hardware.
+_FIRST_PRETEND = 1000
+
+
+def register_pretend(name: str) -> Device:
+    """Return the pretend device of that name, made when it is first asked for.
+
+    In DLPack it is an extension device (kDLExtDev): the id of a real type would make a
+    consumer believe in memory that is not there.
+    """
+    if name in _registry:
+        return _registry[name]
+    pair = DeviceType.kDLExtDev, _FIRST_PRETEND + len(_registry)
+    return register(name, pair, pretend=True)
+
+
 def devices() -> tuple[Device, ...]:
-    """Return every registered device, in the order of registration."""
-    return tuple(_registry.values())
+    """Return the devices of the profile in force, the default one first.
+
+    Under `strict` those are the real ones, in the order of registration.
+    """
+    places = profile.active().devices
+    if places is None:
+        return tuple(device for device in _registry.values() if not device.pretend)
+    return tuple(_registry[place.name] for place in places)
+
+
+def default_device() -> Device:
+    """Return the device of new arrays."""
+    return devices()[0] if profile.guarded else CPU
 
 
 def as_device(obj: object) -> Device:
-    """Return the device that a `device=` argument means; None means the CPU.
+    """Return the device that a `device=` argument means; None means the default one.
 
-    TypeError for anything but None and a device, names included.
+    TypeError for anything but None and a device, names included; ValueError for a
+    device that the profile in force does not have.
     """
     if obj is None:
-        return CPU
+        return default_device()
     if isinstance(obj, Device):
+        if profile.guarded and obj not in devices():
+            known = ", ".join(map(repr, devices()))
+            raise ValueError(
+                f"profile {profile.active().name!r} has no {obj!r}; its devices: "
+                f"{known}"
+            )
         return obj
     if isinstance(obj, str):
-        known = [_registry[obj]] if obj in _registry else devices()
-        write = " or ".join(map(repr, known))
+        known_names = [device for device in devices() if device.name == obj]
+        write = " or ".join(map(repr, known_names or devices()))
         raise TypeError(
             f"a device is an object, not a string: write {write}, not {obj!r}"
         )
     raise TypeError(
-        f"expected a device such as {CPU!r}, or None, not {type(obj).__name__}"
+        f"expected a device such as {default_device()!r}, or None, not "
+        f"{type(obj).__name__}"
     )

@@ -19,18 +19,18 @@ from typing import NamedTuple, NoReturn, final
 
 @final
 class DType:
-    """A data type: its name, its kind, and its DLPack type code and bits.
+    """A data type: its name, its family, and its DLPack type code and bits.
 
-    `kind` is one of the standard's kinds ("bool", "signed integer", "unsigned integer",
-    "real floating", "complex floating") or "held".
+    `family` is one of the standard's kinds ("bool", "signed integer", "unsigned
+    integer", "real floating", "complex floating") or "held".
 
     Source: array API 2025.12, data types; DLPack, DLDataType.
     """
 
-    __slots__ = ("name", "kind", "code", "bits", "itemsize")
+    __slots__ = ("name", "family", "code", "bits", "itemsize")
 
     name: str
-    kind: str
+    family: str
     code: int
     bits: int
     itemsize: int
@@ -60,10 +60,10 @@ class DType:
         return self.name
 
 
-def _define(name: str, kind: str, code: int, bits: int) -> DType:
+def _define(name: str, family: str, code: int, bits: int) -> DType:
     dtype: DType = object.__new__(DType)
     object.__setattr__(dtype, "name", name)
-    object.__setattr__(dtype, "kind", kind)
+    object.__setattr__(dtype, "family", family)
     object.__setattr__(dtype, "code", code)
     object.__setattr__(dtype, "bits", bits)
     object.__setattr__(dtype, "itemsize", bits // 8)
@@ -140,7 +140,7 @@ def as_dtype(
     and for a held dtype, unless `held` says that the caller takes it.
     """
     if isinstance(obj, DType):
-        if obj.kind == "held" and not held:
+        if obj.family == "held" and not held:
             raise TypeError(
                 f"{obj} is for data from other libraries: refarray holds it but does "
                 f"not make; use {float32!r} or {float64!r}"

@@ -19,14 +19,14 @@ _WIDENING = (
 
 
 def _common(d1: DType, d2: DType) -> DType | None:
-    if d1.kind == d2.kind:
+    if d1.family == d2.family:
         return d1 if d1.bits >= d2.bits else d2
-    if (d2.kind, d1.kind) in _WIDENING:
+    if (d2.family, d1.family) in _WIDENING:
         d1, d2 = d2, d1
-    if (d1.kind, d2.kind) not in _WIDENING:
+    if (d1.family, d2.family) not in _WIDENING:
         return None
     bits = max(2 * d1.bits, d2.bits)
-    return next((d for d in STANDARD if (d.kind, d.bits) == (d2.kind, bits)), None)
+    return next((d for d in STANDARD if (d.family, d.bits) == (d2.family, bits)), None)
 
 
 def _promotion_table() -> dict[tuple[DType, DType], DType]:
@@ -67,7 +67,7 @@ def can_cast(from_: DType, to: DType) -> bool:
 
 def _no_common_dtype(d1: DType, d2: DType) -> TypeError:
     for dtype in (d1, d2):
-        if dtype.kind == "held":
+        if dtype.family == "held":
             return held_error(dtype)
     if d1 in KINDS["integral"] and d2 in KINDS["integral"]:
         why = "no integer dtype holds the values of both"
@@ -118,7 +118,7 @@ def scalar_dtype(scalar_type: type, dtype: DType) -> DType:
 
 
 def _no_scalar_dtype(scalar_type: type, dtype: DType) -> TypeError:
-    if dtype.kind == "held":
+    if dtype.family == "held":
         return held_error(dtype)
     allowed = [kind.__name__ for kind, d in SCALAR_PROMOTION if d is dtype]
     return TypeError(

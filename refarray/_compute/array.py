@@ -161,7 +161,7 @@ class Array(Operators):
                 f"{what}() takes an array without dimensions, this one has shape "
                 f"{self.shape} (array API 2025.12, array.__{what}__)"
             )
-        if self.dtype.kind == "held":
+        if self.dtype.family == "held":
             raise held_error(self.dtype)
         return numpy_view(self).item()
 

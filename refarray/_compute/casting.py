@@ -53,9 +53,9 @@ def check_cast(old: DType, new: DType) -> None:
     """Raise TypeError unless elements of dtype `old` convert to `new`."""
     if old is new:
         return
-    if old.kind == "held" and new is not dtypes.float32:
+    if old.family == "held" and new is not dtypes.float32:
         raise held_error(old)
-    if new.kind == "held":
+    if new.family == "held":
         raise TypeError(
             f"{old} does not convert to {new}: refarray holds data of that dtype from "
             f"other libraries, but does not make it; convert to {dtypes.float32!r}"

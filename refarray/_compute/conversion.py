@@ -121,7 +121,7 @@ def _from_buffer(
         # Through the memoryview, which has strides where an exporter leaves them out.
         x = wrap(lent, own)
         # A component of a complex number is what must be aligned.
-        align = own.itemsize // 2 if own.kind == "complex floating" else own.itemsize
+        align = own.itemsize // 2 if own.family == "complex floating" else own.itemsize
         if (x._buffer.address + x._byte_offset) % align:
             raise BufferError(f"its memory is not aligned to {align} bytes")
     except BufferError as error:
@@ -232,10 +232,10 @@ def _typed_leaves(leaves: list[Any]) -> tuple[list[Any], DType]:
 def _leaf(leaf: Any) -> tuple[Any, DType]:
     if isinstance(leaf, (np.generic, np.ndarray)) and leaf.ndim == 0:
         dtype = REFARRAY_DTYPES.get(leaf.dtype)
-        if dtype is not None and dtype.kind != "held":
+        if dtype is not None and dtype.family != "held":
             return leaf.item(), dtype
     elif isinstance(leaf, Array) and leaf.ndim == 0:
-        if leaf.dtype.kind == "held":
+        if leaf.dtype.family == "held":
             raise held_error(leaf.dtype)
         return kernel_view(leaf).item(), leaf.dtype
     elif not isinstance(leaf, np.generic):
@@ -262,8 +262,8 @@ def _widest(found: set[DType]) -> DType:
     try:
         return reduce(promote, found)
     except TypeError:
-        return _python_dtype({_PYTHON_KINDS[dtype.kind] for dtype in found})
+        return _python_dtype({_PYTHON_KINDS[dtype.family] for dtype in found})
 
 
-_PYTHON_KINDS = {dtype.kind: kind for kind, dtype in _SCALARS.items()}
+_PYTHON_KINDS = {dtype.family: kind for kind, dtype in _SCALARS.items()}
 _PYTHON_KINDS["unsigned integer"] = int

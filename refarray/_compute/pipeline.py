@@ -108,7 +108,7 @@ def _make_plan(
 
 def category_error(name: str, category: Category, dtype: DType) -> TypeError:
     """Return the error for an array whose dtype the function does not take."""
-    if dtype.kind == "held":
+    if dtype.family == "held":
         return held_error(dtype)
     return TypeError(
         f"{name} takes arrays of {category.words} dtype, got {dtype} "

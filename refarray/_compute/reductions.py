@@ -68,7 +68,7 @@ def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType
         if result not in NUMERIC.dtypes:
             raise category_error(name, NUMERIC, result)
     elif x.dtype in IINFO and x.dtype.bits < dtypes.DEFAULT_INT.bits:
-        unsigned = x.dtype.kind == "unsigned integer"
+        unsigned = x.dtype.family == "unsigned integer"
         result = dtypes.uint64 if unsigned else dtypes.DEFAULT_INT
     else:
         return x, x.dtype

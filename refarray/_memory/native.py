@@ -9,14 +9,24 @@ Next: `host.py`.
 from __future__ import annotations
 
 from refarray import _native
-from refarray._base import devices, dtypes
+from refarray._base import devices, dtypes, profile
+from refarray._base.devices import Device
+from refarray._base.dtypes import DType
 
 if _native.lib.ra_install(b"refarray._native") != 0:
     raise ImportError("refarray's native module could not be installed; see above")
 
 for _dtype in dtypes.BY_NAME.values():
     _native.register_dtype(_dtype, _dtype.code, _dtype.bits)
-_native.register_device(devices.CPU, devices.CPU.dlpack)
+
+
+def _register(device: Device) -> None:
+    _native.register_device(device, device.dlpack, device.pretend)
+
+
+for _device in devices.CPU, *devices.devices():
+    _register(_device)
+devices.on_register.append(_register)
 
 ffi = _native.ffi
 lib = _native.lib
@@ -35,3 +45,30 @@ import_object = _native.import_object
 export_memory = _native.export_memory
 exchange_api = _native.exchange_api
 inspect_capsule = _native.inspect_capsule
+
+
+# What the native module asks once profiles other than `strict` are in use ------------
+
+
+def _check_new(dtype: DType, device: Device) -> None:
+    """Raise ValueError for an array of a dtype that the device does not hold."""
+    place = profile.active().place(device.name)
+    if place is not None and dtype not in place.dtypes and dtype.kind != "held":
+        held = ", ".join(d.name for d in dtypes.STANDARD if d in place.dtypes)
+        raise ValueError(
+            f"{device!r} holds no {dtype}: it has {held} (profile "
+            f"{profile.active().name!r}; array API 2025.12, device support)"
+        )
+
+
+def _lend(device: Device) -> tuple[bool, int]:
+    """Return how memory is lent to others: read-only or not, and the scramble seed.
+
+    TypeError where values are out of reach.
+    """
+    profile.check_values("the exchange of memory")
+    now = profile.active()
+    return not now.mutable, now.seed or 0
+
+
+profile.on_guard.append(lambda: _native.register_guard(_check_new, _lend))

@@ -269,10 +269,10 @@ def linspace(
     is_complex = complex in (type(a), type(b))
     natural = dtypes.DEFAULT_COMPLEX if is_complex else dtypes.DEFAULT_REAL
     target, place = as_dtype(dtype, natural), as_device(device)
-    if target not in dtypes.KINDS[natural.kind] | dtypes.KINDS["complex floating"]:
+    if target not in dtypes.KINDS[natural.family] | dtypes.KINDS["complex floating"]:
         raise TypeError(
-            f"linspace from {a!r} to {b!r} makes {natural.kind} numbers, not {target} "
-            "(array API 2025.12, linspace: a floating-point dtype)"
+            f"linspace from {a!r} to {b!r} makes {natural.family} numbers, not "
+            f"{target} (array API 2025.12, linspace: a floating-point dtype)"
         )
     n = integer("linspace", "num", num)
     if n < 0:

@@ -135,12 +135,12 @@ def test_kinds() -> None:
         kind: set(names.split()) for kind, names in MEMBERS.items()
     }
     for dtype in STANDARD:
-        assert dtype in KINDS[dtype.kind]
+        assert dtype in KINDS[dtype.family]
 
 
 def test_held_dtypes_are_of_no_kind() -> None:
     for dtype in HELD:
-        assert dtype.kind == "held"
+        assert dtype.family == "held"
         assert not any(dtype in members for members in KINDS.values())
 
 

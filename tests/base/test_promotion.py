@@ -172,7 +172,7 @@ class _Three(IntEnum):
 def test_scalar_dtype_is_the_standards_list() -> None:
     for dtype in STANDARD:
         for kind in (bool, int, float, complex, str, _Three, np.float64, type(None)):
-            if kind in SCALARS[dtype.kind]:
+            if kind in SCALARS[dtype.family]:
                 name = CHANGED.get((kind, dtype.name), dtype.name)
                 assert scalar_dtype(kind, dtype) is BY_NAME[name], (kind, dtype)
             else:

@@ -152,7 +152,7 @@ def test_formats_of_the_struct_module(letter):
     kind = {"?": "bool", "f": "real floating", "d": "real floating"}.get(
         letter, "signed integer" if letter.islower() else "unsigned integer"
     )
-    assert x.dtype.kind == kind
+    assert x.dtype.family == kind
     assert np.asarray(lent).dtype == numpy(x).dtype
 
 
