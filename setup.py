@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say about the build: the C modules and the wheel tag."""
+"""What pyproject.toml cannot say about the build: the cffi modules and the wheel tag."""
 
 import sys
 import sysconfig
@@ -20,6 +20,7 @@ setup(
     cffi_modules=[
         "_cffi_build/build_native.py:ffibuilder",
         "_cffi_build/build_forge.py:ffibuilder",
+        "_cffi_build/build_cuda_driver.py:ffibuilder",
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if limited_api else {},
 )
