@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say about the build: the cffi modules and the wheel tag."""
+"""What pyproject.toml cannot say about the build: cffi modules and the wheel tag."""
 
 import sys
 import sysconfig
