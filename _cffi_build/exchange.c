@@ -73,8 +73,12 @@ static int from_object(void *object, DLManagedTensorVersioned **out)
     ArrayObject *self = exchangeable(object);
     if (!self)
         return -1;
-    DLTensor tensor = ra_tensor_of(self);
-    *out = ra_export(self->buffer->buffer, &tensor, 1, self->read_only ? RA_FLAG_READ_ONLY : 0);
+    DLTensor tensor;
+    int64_t strides[RA_MAX_NDIM];
+    uint64_t flags;
+    if (ra_lend_tensor(self, &tensor, strides, &flags) < 0)
+        return -1;
+    *out = ra_export(self->buffer->buffer, &tensor, 1, flags);
     if (!*out)
         PyErr_NoMemory();
     return *out ? 0 : -1;
@@ -89,7 +93,9 @@ static int to_object(DLManagedTensorVersioned *tensor, void **out)
 static int describe(void *object, DLTensor *out)
 {
     ArrayObject *self = exchangeable(object);
-    if (!self)
+    int ignored = 0;
+    uint64_t none;
+    if (!self || ra_lend(&ignored, &none) < 0)
         return -1;
     *out = ra_tensor_of(self);
     return 0;

@@ -7,6 +7,7 @@
 #include "objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Names of capsules must outlive them: these do. [versioned][used] */
 const char *const ra_capsule_names[2][2] = {
@@ -73,12 +74,31 @@ DLTensor ra_tensor_of(ArrayObject *self)
     };
 }
 
+int ra_lend_tensor(ArrayObject *self, DLTensor *tensor, int64_t *strides, uint64_t *flags)
+{
+    int read_only = self->read_only;
+    uint64_t scramble = 0;
+    if (ra_lend(&read_only, &scramble) < 0)
+        return -1;
+    *tensor = ra_tensor_of(self);
+    *flags = read_only ? RA_FLAG_READ_ONLY : 0;
+    if (scramble) {
+        memcpy(strides, tensor->strides, (size_t)self->ndim * sizeof *strides);
+        ra_scramble_strides(self->ndim, tensor->shape, strides, scramble);
+        tensor->strides = strides;
+    }
+    return 0;
+}
+
 static PyObject *export_array(ArrayObject *self, int versioned, int copied)
 {
-    DLTensor tensor = ra_tensor_of(self);
+    DLTensor tensor;
+    int64_t strides[RA_MAX_NDIM];
+    uint64_t flags;
+    if (ra_lend_tensor(self, &tensor, strides, &flags) < 0)
+        return NULL;
     return make_capsule(self->buffer->buffer, &tensor, versioned,
-                        (self->read_only ? RA_FLAG_READ_ONLY : 0) |
-                            (copied ? RA_FLAG_IS_COPIED : 0));
+                        flags | (copied ? RA_FLAG_IS_COPIED : 0));
 }
 
 /* 1: the consumer reads versioned capsules; 0: it wants the legacy form; -1: exception. */

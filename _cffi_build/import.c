@@ -121,6 +121,21 @@ static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
     return agrees(out->tensor, announced) ? 0 : -1;
 }
 
+/* Memory of a pretend device is ours, or not what it says: nobody else has any. */
+static const ra_device *find_device(const offer *it)
+{
+    const ra_device *device = ra_device_find(it->tensor->device);
+    if (device && device->pretend && !ra_is_export(it->managed, it->versioned)) {
+        PyErr_Format(PyExc_BufferError,
+                     "the capsule lies on DLPack device (%d, %d), which is %R, a device that "
+                     "only refarray has; but refarray did not make the capsule",
+                     it->tensor->device.device_type, it->tensor->device.device_id,
+                     device->object);
+        return NULL;
+    }
+    return device;
+}
+
 static int check_offer(offer *it, int64_t itemsize)
 {
     const char *wrong =
@@ -151,7 +166,7 @@ static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dt
                           const ra_device *device)
 {
     int read_only = (buffer->flags & RA_FLAG_READ_ONLY) != 0;
-    BufferObject *memory = ra_buffer_object(buffer, ra_on_host(device));
+    BufferObject *memory = ra_buffer_object(buffer, ra_in_host_memory(device));
     return memory ? ra_array_new(memory, dtype, device, it->first, it->tensor->ndim,
                                  it->tensor->shape, it->strides, it->extent.size, read_only,
                                  NULL)
@@ -169,8 +184,8 @@ PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize
     if (open_capsule(args[0], n == 2 ? args[1] : NULL, &it) < 0)
         return NULL;
     const ra_dtype *dtype = ra_dtype_find(it.tensor->dtype);
-    const ra_device *device = dtype ? ra_device_find(it.tensor->device) : NULL;
-    if (!device || check_offer(&it, ra_itemsize(dtype)) < 0)
+    const ra_device *device = dtype ? find_device(&it) : NULL;
+    if (!device || check_offer(&it, ra_itemsize(dtype)) < 0 || ra_admit(dtype, device) < 0)
         return NULL;
     ra_buffer *buffer = take_over(args[0], &it);
     return buffer ? as_array(buffer, &it, dtype, device) : NULL;
@@ -186,8 +201,8 @@ PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)
         PyErr_Format(PyExc_BufferError, WRONG_VERSION, managed->version.major,
                      managed->version.minor);
     else if ((dtype = ra_dtype_find(it.tensor->dtype)) &&
-             (device = ra_device_find(it.tensor->device)) &&
-             check_offer(&it, ra_itemsize(dtype)) == 0 &&
+             (device = find_device(&it)) && check_offer(&it, ra_itemsize(dtype)) == 0 &&
+             ra_admit(dtype, device) == 0 &&
              !(buffer = ra_import(managed, 1, &it.extent, it.first)))
         PyErr_NoMemory();
     if (buffer)

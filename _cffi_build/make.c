@@ -42,10 +42,12 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     PyObject *extents;
     const ra_dtype *dtype = ra_dtype_of(args[1]);
     const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
-    if (device && !ra_on_host(device)) {
+    if (device && !ra_in_host_memory(device)) {
         PyErr_Format(PyExc_ValueError, "refarray has no memory on %R", args[2]);
         return NULL;
     }
+    if (device && ra_admit(dtype, device) < 0)
+        return NULL;
     int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
     int32_t ndim = zeroed >= 0 ? ra_read_integers(args[0], "a shape", shape, &extents) : -1;
     if (ndim < 0)
@@ -66,7 +68,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
         return NULL;
     }
     char *data = buffer->address;
-    BufferObject *memory = ra_buffer_object(buffer, ra_on_host(device));
+    BufferObject *memory = ra_buffer_object(buffer, ra_in_host_memory(device));
     return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
                                  extent.size, 0, extents)
                   : NULL;
@@ -149,7 +151,7 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     const ra_dtype *dtype = ra_dtype_of(args[1]);
     const ra_device *host = dtype ? ra_device_find((DLDevice){kDLCPU, 0}) : NULL;
-    if (!host)
+    if (!host || ra_admit(dtype, host) < 0)
         return NULL;
     Py_buffer *lent = malloc(sizeof *lent);
     if (!lent)

@@ -15,12 +15,16 @@ static PyMethodDef functions[] = {
              "Let kernels see memory as make(shape, view_dtype, buffer, offset, strides), the "
              "last two in bytes."),
     FUNCTION(register_device,
-             "register_device($module, device, pair, /)\n--\n\n"
-             "Let `device` stand for the DLPack pair (type, id)."),
+             "register_device($module, device, pair, pretend, /)\n--\n\n"
+             "Let `device` stand for the DLPack pair (type, id); pretend: in host memory."),
     FUNCTION(register_array,
              "register_array($module, type, prepare_export, /)\n--\n\n"
              "Make arrays of `type`; call prepare_export(array, stream, dl_device, copy) for "
              "(array, copied) where __dlpack__ was asked for more than a plain export."),
+    FUNCTION(register_guard,
+             "register_guard($module, check_new, lend, /)\n--\n\n"
+             "From now on call check_new(dtype, device) before an array is made, and lend() "
+             "for (read_only, scramble) before memory is lent to others."),
     FUNCTION(allocate,
              "allocate($module, shape, dtype, device, zeroed, /)\n--\n\n"
              "New row-major array in memory of `device`. MemoryError, ValueError."),

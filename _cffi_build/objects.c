@@ -201,6 +201,10 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
     view->obj = NULL;
     const char *wrong = NULL;
     int row_major = is_compact(self, 0);
+    int read_only = self->read_only;
+    uint64_t scramble = 0;
+    if (ra_lend(&read_only, &scramble) < 0)
+        return -1;
 
     if (!ra_on_host(self->device))
         wrong = "the buffer protocol reaches host memory only, and this array lies on "
@@ -208,7 +212,7 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
     else if (!self->type->format)
         wrong = "the buffer protocol has no format for bfloat16; convert the array with "
                 "astype(x, refarray.float32), or exchange it through DLPack";
-    else if (asks(flags, PyBUF_WRITABLE) && self->read_only)
+    else if (asks(flags, PyBUF_WRITABLE) && read_only)
         wrong = "this array is read-only, and a writable buffer was asked for";
     else if (asks(flags, PyBUF_C_CONTIGUOUS) && !row_major)
         wrong = "a row-major (C-contiguous) buffer was asked for; this array is strided";
@@ -231,15 +235,19 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
             PyErr_NoMemory();
             return -1;
         }
+        int64_t strides[RA_MAX_NDIM];
+        memcpy(strides, ra_strides(self), (size_t)self->ndim * sizeof *strides);
+        if (scramble)
+            ra_scramble_strides(self->ndim, ra_shape(self), strides, scramble);
         for (int32_t i = 0; i < self->ndim; i++)
-            byte_strides[i] = ra_strides(self)[i] * itemsize;
+            byte_strides[i] = strides[i] * itemsize;
     }
     *view = (Py_buffer){
         .buf = self->data,
         .obj = Py_NewRef(object),
         .len = self->size * itemsize,
         .itemsize = itemsize,
-        .readonly = self->read_only,
+        .readonly = read_only,
         .ndim = self->ndim,
         .format = asks(flags, PyBUF_FORMAT) ? (char *)self->type->format : NULL,
         .shape = asks(flags, PyBUF_ND) && self->ndim ? (Py_ssize_t *)ra_shape(self) : NULL,

@@ -23,11 +23,13 @@ const ra_dtype *ra_dtype_find(DLDataType type);         /* BufferError when unkn
 static inline int64_t ra_itemsize(const ra_dtype *dtype) { return dtype->bits / 8; }
 
 /* A device: the pair that DLPack knows, as a struct and as the tuple which
- * __dlpack_device__ returns, and the Python object which stands for it. */
+ * __dlpack_device__ returns, and the Python object which stands for it. The memory of a
+ * pretend device is the host's, but nobody outside is let to it. */
 typedef struct {
     DLDevice place;
     PyObject *pair;
     PyObject *object;
+    int pretend;
 } ra_device;
 
 const ra_device *ra_device_of(PyObject *object);        /* TypeError when unknown */
@@ -36,6 +38,15 @@ static inline int ra_on_host(const ra_device *device)
 {
     return device->place.device_type == kDLCPU;
 }
+static inline int ra_in_host_memory(const ra_device *device)
+{
+    return ra_on_host(device) || device->pretend;
+}
+
+/* What profiles other than `strict` have a say in (refarray/_base/profile.py); nobody is
+ * asked before one is in use. Both return -1 with an exception set where it is refused. */
+int ra_admit(const ra_dtype *dtype, const ra_device *device);   /* a new array */
+int ra_lend(int *read_only, uint64_t *scramble);                /* memory to others */
 
 /* Memory as a Python object. Arrays and the views that kernels use share it. */
 typedef struct {
@@ -85,6 +96,10 @@ int ra_export_install(void);
 extern const char *const ra_capsule_names[2][2];    /* [versioned][used] */
 DLTensor ra_tensor_of(ArrayObject *array);          /* its extents are the array's own */
 
+/* The same for others to see, as the profile in force allows; strides: room for
+ * RA_MAX_NDIM. Returns 0, or -1 with an exception set. */
+int ra_lend_tensor(ArrayObject *array, DLTensor *out, int64_t *strides, uint64_t *flags);
+
 /* An array over a tensor that is handed over, also when this fails. */
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
 
@@ -98,6 +113,7 @@ RA_FUNCTION(ra_py_register_dtype);
 RA_FUNCTION(ra_py_register_view);
 RA_FUNCTION(ra_py_register_device);
 RA_FUNCTION(ra_py_register_array);
+RA_FUNCTION(ra_py_register_guard);
 RA_FUNCTION(ra_py_allocate);
 RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_wrap);

@@ -29,6 +29,8 @@ static int n_devices;
 PyTypeObject *ra_array_type;
 PyObject *ra_make_view;
 PyObject *ra_prepare_export;
+static PyObject *check_new;
+static PyObject *lend;
 
 const ra_dtype *ra_dtype_of(PyObject *object)
 {
@@ -119,11 +121,14 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
 {
     (void)module;
     int type, id;
-    if (n != 2 || !PyTuple_Check(args[1]) || !PyArg_ParseTuple(args[1], "ii", &type, &id)) {
+    if (n != 3 || !PyTuple_Check(args[1]) || !PyArg_ParseTuple(args[1], "ii", &type, &id)) {
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "register_device(device, (type, id))");
+            PyErr_SetString(PyExc_TypeError, "register_device(device, (type, id), pretend)");
         return NULL;
     }
+    int pretend = PyObject_IsTrue(args[2]);
+    if (pretend < 0)
+        return NULL;
     for (int i = 0; i < n_devices; i++) {
         if (devices[i].place.device_type != type || devices[i].place.device_id != id)
             continue;
@@ -137,7 +142,7 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     }
     devices[n_devices++] =
-        (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0])};
+        (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0]), pretend};
     Py_RETURN_NONE;
 }
 
@@ -156,4 +161,44 @@ PyObject *ra_py_register_array(PyObject *module, PyObject *const *args, Py_ssize
 int ra_is_array(PyObject *object)
 {
     return ra_array_type && PyObject_TypeCheck(object, ra_array_type);
+}
+
+/* ---- Profiles ----------------------------------------------------------------------- */
+
+PyObject *ra_py_register_guard(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "register_guard(check_new, lend)");
+        return NULL;
+    }
+    replace(&check_new, args[0]);
+    replace(&lend, args[1]);
+    Py_RETURN_NONE;
+}
+
+int ra_admit(const ra_dtype *dtype, const ra_device *device)
+{
+    if (!check_new)
+        return 0;
+    PyObject *done =
+        PyObject_CallFunctionObjArgs(check_new, dtype->object, device->object, NULL);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+int ra_lend(int *read_only, uint64_t *scramble)
+{
+    if (!lend)
+        return 0;
+    int forbidden;
+    unsigned long long seed;
+    PyObject *terms = PyObject_CallNoArgs(lend);
+    int failed = !terms || !PyArg_ParseTuple(terms, "pK", &forbidden, &seed);
+    Py_XDECREF(terms);
+    if (failed)
+        return -1;
+    *read_only |= forbidden;
+    *scramble = seed;
+    return 0;
 }

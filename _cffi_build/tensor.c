@@ -35,6 +35,20 @@ void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides)
     }
 }
 
+void ra_scramble_strides(int32_t ndim, const int64_t *shape, int64_t *strides,
+                         uint64_t scramble)
+{
+    int empty = 0;
+    for (int32_t i = 0; i < ndim; i++)
+        empty |= shape[i] == 0;
+    for (int32_t i = 0; i < ndim; i++) {
+        /* A step of Knuth's linear congruential generator; its high bits are the good ones. */
+        scramble = scramble * 6364136223846793005u + 1442695040888963407u;
+        if (empty || shape[i] == 1)
+            strides[i] = (int64_t)(scramble >> 44) - (1 << 19);
+    }
+}
+
 /* a * b for a >= 0, any b. Returns 0, or 1 when the product does not fit. */
 static int multiply(int64_t a, int64_t b, int64_t *out)
 {
@@ -172,6 +186,13 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
     }
     ra_count(RA_EXPORTED);
     return block;
+}
+
+int ra_is_export(const void *managed, int versioned)
+{
+    if (versioned)
+        return ((const DLManagedTensorVersioned *)managed)->deleter == delete_versioned;
+    return ((const DLManagedTensor *)managed)->deleter == delete_legacy;
 }
 
 /* ---- Imports ------------------------------------------------------------------------ */

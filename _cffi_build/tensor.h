@@ -30,6 +30,10 @@ void ra_compact_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
  * them the value a compact array would have, since consumers compare (numpy#20336). */
 void ra_normalize_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
 
+/* Or any value at all, to find out who looks: `scramble`, not 0, says which. */
+void ra_scramble_strides(int32_t ndim, const int64_t *shape, int64_t *strides,
+                         uint64_t scramble);
+
 /* Measure a layout. Returns NULL, or what is wrong with it. */
 const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,
                        int64_t itemsize, ra_extent *out);
@@ -43,6 +47,9 @@ const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *s
 /* A managed tensor over memory of `buffer`, which it keeps alive: versioned, or legacy.
  * NULL when out of memory. */
 void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64_t flags);
+
+/* Whether a managed tensor was made by `ra_export`. */
+int ra_is_export(const void *managed, int versioned);
 
 /* A buffer over the memory of a managed tensor that is ours from now on; its deleter runs
  * once, when the buffer is let go for the last time. NULL when out of memory, and then

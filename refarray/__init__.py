@@ -11,10 +11,12 @@ this order; each folder's docstring says what its files are about. A file import
 from those before it.
 """
 
+import os as _os
 import sys as _sys
 from typing import Any as _Any
 
 from refarray import dlpack, memory
+from refarray._base import profile as _profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import (
     bool,
@@ -377,21 +379,38 @@ __all__ = [
     "namespace",
 ]
 
-# The extensions of the standard, found when they are asked for, so that a namespace can
-# lack them.
+# The extensions of the standard, found when they are asked for, so that a profile can
+# lack them; and what few programs ask for.
 _EXTENSIONS = ("fft", "linalg")
+_ON_REQUEST = ("profiles",)
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _EXTENSIONS:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _extensions():
         return import_module(f"refarray._standard.{name}")
+    if name in _ON_REQUEST:
+        return import_module(f"refarray.{name}")
+    if name in _EXTENSIONS:
+        raise AttributeError(
+            f"profile {_profile.active().name!r} has no extension {name!r}"
+        )
     raise AttributeError(f"module 'refarray' has no attribute {name!r}")
 
 
+def _extensions() -> list[str]:
+    present = _profile.active().extensions
+    return [name for name in _EXTENSIONS if name in present]
+
+
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_EXTENSIONS])
+    return sorted([*__all__, *_extensions(), *_ON_REQUEST])
 
 
 _use_functions(_sys.modules[__name__])
+
+if "REFARRAY_PROFILE" in _os.environ:
+    from refarray.profiles import use_environment as _use_environment
+
+    _use_environment()

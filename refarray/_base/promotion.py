@@ -122,9 +122,9 @@ def _no_scalar_dtype(scalar_type: type, dtype: DType) -> TypeError:
         return held_error(dtype)
     allowed = [kind.__name__ for kind, d in SCALAR_PROMOTION if d is dtype]
     return TypeError(
-        f"{dtype} does not combine with a scalar of type {scalar_type.__name__}; "
-        f"allowed: Python {' or '.join(allowed)} (array API 2025.12, type promotion "
-        "rules, mixing arrays with Python scalars)"
+        f"an array of dtype {dtype} does not combine with a scalar of type "
+        f"{scalar_type.__name__}; allowed: Python {' or '.join(allowed)} "
+        "(array API 2025.12, type promotion rules, mixing arrays with Python scalars)"
     )
 
 

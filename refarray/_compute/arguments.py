@@ -98,7 +98,8 @@ def number(name: str, what: str, value: Any) -> bool | int | float | complex:
         value = value.item()
     elif isinstance(value, ArrayBase) and value.ndim == 0:
         check(name, value)
-        value = view(value).item()
+        array: Any = value
+        value = array._item(name)
     if is_scalar(value):
         return plain_scalar(value)
     raise TypeError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import DType
 from refarray._base.promotion import held_error
@@ -82,11 +82,14 @@ class Array(Operators):
         ValueError for a version of the standard that is not implemented.
         Source: array API 2025.12, array.__array_namespace__.
         """
+        if api_version is None and profile.guarded:
+            api_version = profile.active().api_version
         return operators.standard.namespace(api_version)
 
     def to_device(self, device: Device, /, *, stream: None = None) -> Array:
         """Return this array on `device`; itself if it is there already.
 
+        ValueError for a device that does not hold the dtype.
         Source: array API 2025.12, array.to_device.
         """
         if device is None:
@@ -100,9 +103,7 @@ class Array(Operators):
                 f"stream must be None between host devices, got {stream!r} "
                 "(array API 2025.12, array.to_device)"
             )
-        if target is not self.device:
-            raise ValueError(f"cannot copy from {self.device!r} to {target!r}")
-        return self
+        return self if target is self.device else transfer("to_device", self, target)
 
     def __array__(
         self, dtype: Any = None, *, copy: bool | None = None
@@ -149,9 +150,12 @@ class Array(Operators):
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return host.copy(self)
 
-    # A pickle holds data only: dtype, shape and the bytes of the elements.
+    # A pickle holds data only: dtype, shape, the bytes of the elements, and the device.
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.dtype, self.shape, numpy_view(self).tobytes())
+        if profile.guarded:
+            profile.check_values("a pickle")
+        data = numpy_view(self).tobytes()
+        return _restore, (self.dtype, self.shape, data, self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 
@@ -163,6 +167,12 @@ class Array(Operators):
             )
         if self.dtype.family == "held":
             raise held_error(self.dtype)
+        if profile.guarded:
+            profile.check_values(f"{what}()")
+            if self.device is not CPU:
+                profile.check_transfer(
+                    f"{what}()", self.device, CPU, self.dtype.itemsize
+                )
         return numpy_view(self).item()
 
     def _real_item(self, what: str) -> Any:
@@ -204,8 +214,18 @@ class Array(Operators):
         return int(self._item("index"))
 
 
-def _restore(dtype: DType, shape: tuple[int, ...], data: bytes) -> Array:
-    out: Array = allocate(shape, dtype, CPU, False)
+def transfer(function: str, x: Array, target: Device) -> Array:
+    """Return a copy of `x` on another device; `function` is what asked for it."""
+    if profile.guarded:
+        size = x.size * x.dtype.itemsize
+        profile.check_transfer(function, x.device, target, size)
+    return host.copy(x, target)
+
+
+def _restore(
+    dtype: DType, shape: tuple[int, ...], data: bytes, device: Device = CPU
+) -> Array:
+    out: Array = allocate(shape, dtype, device, False)
     flat = numpy_view(out)
     flat[...] = np.frombuffer(data, flat.dtype).reshape(shape)
     return out

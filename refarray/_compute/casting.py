@@ -18,7 +18,7 @@ from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
 from refarray._base.promotion import held_error
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.text import widen_bfloat16
-from refarray._memory.native import allocate
+from refarray._memory.native import ArrayBase, allocate
 
 if TYPE_CHECKING:
     # Defined above this file, which makes arrays through `allocate`.
@@ -36,17 +36,22 @@ def cast(x: Array, dtype: DType) -> Array:
     """
     check_cast(x.dtype, dtype)
     out: Array = allocate(x.shape, dtype, x.device, False)
-    source, target = view(x), view(out)
-    if x.dtype is not dtype:
-        if x.dtype is dtypes.bfloat16:
+    convert(view(x), x.dtype, out)
+    return out
+
+
+def convert(source: Any, old: DType, out: ArrayBase) -> None:
+    """Write a kernel's array of dtype `old` into `out`, in the dtype of that."""
+    target, dtype = view(out), out.dtype
+    if old is not dtype:
+        if old is dtypes.bfloat16:
             source = widen_bfloat16(source)
         limits = IINFO.get(dtype)
-        if limits is not None and x.dtype in KINDS["real floating"]:
+        if limits is not None and old in KINDS["real floating"]:
             if source.size and not call(_within, source, limits):
                 call(_saturate, source, limits, target)
-                return out
-    call(kernels(x.device).copyto, target, source, casting="unsafe")
-    return out
+                return
+    call(kernels(out.device).copyto, target, source, casting="unsafe")
 
 
 def check_cast(old: DType, new: DType) -> None:

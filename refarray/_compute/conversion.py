@@ -20,8 +20,9 @@ from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM, size_of
+from refarray._base.profile import defaults, holds
 from refarray._base.promotion import check_int_range, held_error, promote
-from refarray._compute.array import Array
+from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast
 from refarray._compute.engine import call
 from refarray._compute.engine import view as kernel_view
@@ -30,12 +31,17 @@ from refarray._memory.host import REFARRAY_DTYPES
 from refarray._memory.native import allocate, wrap
 from refarray.dlpack.consumer import from_dlpack
 
-_SCALARS = {
-    bool: dtypes.bool,
-    int: dtypes.DEFAULT_INT,
-    float: dtypes.DEFAULT_REAL,
-    complex: dtypes.DEFAULT_COMPLEX,
-}
+_SCALARS: tuple[type, ...] = (bool, int, float, complex)
+
+
+def python_dtype(kind: type, device: Device) -> DType:
+    """Return the dtype that an array of Python scalars has by default."""
+    if kind is bool:
+        return dtypes.bool
+    default = defaults(device)
+    if kind is int:
+        return default.integral
+    return default.real if kind is float else default.complex
 
 
 def as_array(
@@ -54,7 +60,7 @@ def as_array(
     if not isinstance(obj, (list, tuple, bool, int, float, complex, np.generic)):
         lent = _lend(obj)
         if lent is not None:
-            return _from_buffer(obj, lent, dtype, device, copy)
+            return _from_buffer(obj, lent, dtype, as_device(device), copy)
         if hasattr(obj, "__dlpack__"):
             x = from_dlpack(obj, device=device, copy=copy)
             return _from_array(x, dtype, None, False if copy is False else None)
@@ -64,8 +70,8 @@ def as_array(
             "an array (array API 2025.12, asarray)"
         )
     target = as_device(device)
-    x = _from_values(obj, dtype)
-    return x if target is CPU else x.to_device(target)
+    x = _from_values(obj, dtype, target)
+    return x if x.device is target else x.to_device(target)
 
 
 # Arrays ------------------------------------------------------------------------------
@@ -81,12 +87,18 @@ def _from_array(
             f"copy=False, but {x.dtype} on {x.device!r} must be copied to become "
             f"{dtype or x.dtype} on {target!r} (array API 2025.12, asarray)"
         )
-    if new_dtype:
-        assert dtype is not None
-        x = cast(x, dtype)
-    elif copy and target is x.device:
-        x = host.copy(x)
-    return x if target is x.device else x.to_device(target)
+    return moved("asarray", x, dtype or x.dtype, target, bool(copy))
+
+
+def moved(function: str, x: Array, dtype: DType, target: Device, copy: bool) -> Array:
+    """Return `x` in a dtype and on a device; `x` itself if it is so, unless `copy`."""
+    if target is not x.device and not holds(x.device, dtype):
+        x, copy = transfer(function, x, target), False
+    if dtype is not x.dtype:
+        x, copy = cast(x, dtype), False
+    if target is not x.device:
+        return transfer(function, x, target)
+    return host.copy(x) if copy else x
 
 
 # Memory lent through the buffer protocol ---------------------------------------------
@@ -110,7 +122,7 @@ def _from_buffer(
     obj: Any,
     lent: memoryview,
     dtype: DType | None,
-    device: Device | None,
+    device: Device,
     copy: bool | None,
 ) -> Array:
     own = dtype_of_format(lent.format, lent.itemsize)
@@ -137,19 +149,20 @@ def _from_buffer(
 # Python values -----------------------------------------------------------------------
 
 
-def _from_values(obj: Any, dtype: DType | None) -> Array:
+def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
     shape, leaves, kinds = _flatten(obj)
-    if kinds <= _SCALARS.keys():
-        natural = _python_dtype(kinds)
+    if kinds <= set(_SCALARS):
+        natural = _common_dtype(kinds, device)
     else:
-        leaves, natural = _typed_leaves(leaves)
+        leaves, natural = _typed_leaves(leaves, device)
     target = natural
     if dtype is not None:
         check_cast(natural, dtype)
         # Floats become integers the way of arrays, by a cast.
         if dtype not in KINDS["integral"] or natural not in KINDS["real floating"]:
             target = dtype
-    out: Array = allocate(shape, target, CPU, False)
+    place = device if device.pretend else CPU
+    out: Array = allocate(shape, target, place, False)
     elements = kernel_view(out).reshape(-1)
     try:
         call(elements.__setitem__, ..., leaves)
@@ -172,7 +185,7 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
     ancestors = set()
     while True:
         kinds = set(map(type, leaves))
-        nested = kinds - _SCALARS.keys()
+        nested = kinds.difference(_SCALARS)
         if nested:
             nested = {kind for kind in nested if _is_sequence(kind)}
         if not nested:
@@ -205,31 +218,31 @@ def _is_sequence(kind: type) -> bool:
     )
 
 
-def _python_dtype(kinds: set[type]) -> DType:
-    """Return the dtype of Python scalars of these types; float64 if there are none.
+def _common_dtype(kinds: set[type], device: Device) -> DType:
+    """Return the dtype of Python scalars of these types; that of float if none.
 
     Source: array API 2025.12, asarray, dtype: in order of precedence.
     """
     for kind in (complex, float, int, bool):
         if kind in kinds:
-            return _SCALARS[kind]
-    return dtypes.DEFAULT_REAL
+            return python_dtype(kind, device)
+    return python_dtype(float, device)
 
 
-def _typed_leaves(leaves: list[Any]) -> tuple[list[Any], DType]:
+def _typed_leaves(leaves: list[Any], device: Device) -> tuple[list[Any], DType]:
     """Return plain Python scalars for elements of other types, and their dtype.
 
     NumPy scalars and arrays without dimensions bring a dtype of their own.
     """
     values, found = [], set()
     for leaf in leaves:
-        value, dtype = _leaf(leaf)
+        value, dtype = _leaf(leaf, device)
         values.append(value)
         found.add(dtype)
-    return values, _widest(found)
+    return values, _widest(found, device)
 
 
-def _leaf(leaf: Any) -> tuple[Any, DType]:
+def _leaf(leaf: Any, device: Device) -> tuple[Any, DType]:
     if isinstance(leaf, (np.generic, np.ndarray)) and leaf.ndim == 0:
         dtype = REFARRAY_DTYPES.get(leaf.dtype)
         if dtype is not None and dtype.family != "held":
@@ -237,11 +250,11 @@ def _leaf(leaf: Any) -> tuple[Any, DType]:
     elif isinstance(leaf, Array) and leaf.ndim == 0:
         if leaf.dtype.family == "held":
             raise held_error(leaf.dtype)
-        return kernel_view(leaf).item(), leaf.dtype
+        return leaf._item("asarray"), leaf.dtype
     elif not isinstance(leaf, np.generic):
-        for kind, dtype in _SCALARS.items():
+        for kind in _SCALARS:
             if isinstance(leaf, kind):
-                return kind(leaf), dtype
+                return kind(leaf), python_dtype(kind, device)
     if isinstance(leaf, (np.ndarray, Array)) and leaf.ndim:
         raise TypeError(
             "asarray takes no sequence of arrays with dimensions: join them with stack "
@@ -254,7 +267,7 @@ def _leaf(leaf: Any) -> tuple[Any, DType]:
     )
 
 
-def _widest(found: set[DType]) -> DType:
+def _widest(found: set[DType], device: Device) -> DType:
     """Return the dtype in which elements meet.
 
     Where promotion defines none, that of Python scalars of these kinds.
@@ -262,8 +275,13 @@ def _widest(found: set[DType]) -> DType:
     try:
         return reduce(promote, found)
     except TypeError:
-        return _python_dtype({_PYTHON_KINDS[dtype.family] for dtype in found})
+        return _common_dtype({_PYTHON_KINDS[dtype.family] for dtype in found}, device)
 
 
-_PYTHON_KINDS = {dtype.family: kind for kind, dtype in _SCALARS.items()}
-_PYTHON_KINDS["unsigned integer"] = int
+_PYTHON_KINDS: dict[str, type] = {
+    "bool": bool,
+    "signed integer": int,
+    "unsigned integer": int,
+    "real floating": float,
+    "complex floating": complex,
+}

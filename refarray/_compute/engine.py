@@ -48,7 +48,7 @@ def adopt(values: Any, dtype: DType, device: Device) -> Array:
 
     For results whose shape is known only afterwards, and kernels that take no `out`.
     """
-    out: Array = call(host_array, np.asarray(values), dtype)
+    out: Array = call(host_array, np.asarray(values), dtype, device)
     return out
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.layout import index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
 from refarray._compute.arguments import indices
@@ -124,6 +124,8 @@ def _numpy_key(x: ArrayBase, key: object) -> object:
 
 def _numpy_item(x: ArrayBase, item: Any) -> object:
     if isinstance(item, ArrayBase):
+        if item.dtype is dtypes.bool and profile.guarded:
+            _check_mask()
         if item.dtype not in INTEGRAL_OR_BOOL.dtypes:
             raise IndexError(
                 f"an index array has an integer or boolean dtype, not {item.dtype} "
@@ -145,3 +147,13 @@ def _numpy_item(x: ArrayBase, item: Any) -> object:
             "refarray.asarray"
         )
     return index(item)
+
+
+def _check_mask() -> None:
+    now = profile.active()
+    if not now.boolean_indexing:
+        raise RuntimeError(
+            f"profile {now.name!r} has no boolean indexing, which the standard leaves "
+            "optional: use where (array API 2025.12, boolean array indexing)"
+        )
+    profile.check_data_dependent("boolean indexing")

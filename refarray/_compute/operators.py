@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refarray._base import profile
 from refarray._compute.engine import view
 from refarray._compute.pipeline import check_writable, operand_error
 from refarray._memory.native import ArrayBase
@@ -51,6 +52,9 @@ def _in_place(name: str, x: Any, other: Any) -> Array:
 
     Source: array API 2025.12, array object, in-place operators.
     """
+    if profile.guarded and not profile.active().mutable:
+        # Python goes on to `x = x + y`, as it does for the arrays of JAX.
+        return NotImplemented  # type: ignore[no-any-return]
     check_writable(x)
     result: Array = getattr(standard, name)(x, other)
     if result.dtype is not x.dtype or result.shape != x.shape:

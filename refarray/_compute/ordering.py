@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from refarray._base.dtypes import DEFAULT_INDEX, KINDS
+from refarray._base.dtypes import KINDS
+from refarray._base.profile import defaults
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
@@ -36,7 +37,7 @@ def argsort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     if descending:
         values = call(getattr(kernels(x.device), _reversal(x)), values)
     order = values.argsort(axis=axis, kind="stable" if stable else None)
-    return adopt(order, DEFAULT_INDEX, x.device)
+    return adopt(order, defaults(x.device).indexing, x.device)
 
 
 def _reversal(x: Array) -> str:
@@ -68,6 +69,7 @@ class Groups:
 
     def __init__(self, x: Array, indices: bool) -> None:
         self.x = x
+        self.index = defaults(x.device).indexing
         k = kernels(x.device)
         values = kernel_view(x).reshape(-1)
         # Sorted in a stable way, each group begins with its first element.
@@ -92,9 +94,9 @@ class Groups:
     def inverse(self) -> Array:
         """Return the group of each element, in the shape of the array."""
         k = kernels(self.x.device)
-        groups = k.cumsum(self.starts, dtype=NUMPY_DTYPES[DEFAULT_INDEX])
+        groups = k.cumsum(self.starts, dtype=NUMPY_DTYPES[self.index])
         groups -= 1
-        out: Array = allocate(self.x.shape, DEFAULT_INDEX, self.x.device, False)
+        out: Array = allocate(self.x.shape, self.index, self.x.device, False)
         kernel_view(out).reshape(-1)[self.order] = groups
         return out
 
@@ -102,7 +104,7 @@ class Groups:
         """Return the number of elements in each group."""
         k = kernels(self.x.device)
         (begins,) = self.starts.nonzero()
-        out: Array = allocate(begins.shape, DEFAULT_INDEX, self.x.device, False)
+        out: Array = allocate(begins.shape, self.index, self.x.device, False)
         counts = kernel_view(out)
         k.subtract(begins[1:], begins[:-1], out=counts[:-1])
         counts[-1:] = self.x.size - begins[-1:]
@@ -112,4 +114,4 @@ class Groups:
         return adopt(values, self.x.dtype, self.x.device)
 
     def _index_array(self, values: Any) -> Array:
-        return adopt(values, DEFAULT_INDEX, self.x.device)
+        return adopt(values, self.index, self.x.device)

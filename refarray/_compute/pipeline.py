@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import IINFO, DType
 from refarray._base.layout import broadcast_shapes
@@ -266,6 +266,8 @@ def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
 
 def check_writable(x: ArrayBase) -> None:
     """Raise ValueError if writing to the memory of `x` is refused."""
+    if profile.guarded:
+        profile.check_mutable()
     if x._read_only:
         raise ValueError(
             "this array is read-only: it is a view of a broadcast array, or of memory "

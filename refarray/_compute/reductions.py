@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from refarray._base import dtypes
 from refarray._base.dtypes import IINFO, DType, as_dtype
 from refarray._base.layout import normalize_axes, normalize_axis, size_of
+from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
@@ -67,9 +68,12 @@ def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType
         result = as_dtype(dtype)
         if result not in NUMERIC.dtypes:
             raise category_error(name, NUMERIC, result)
-    elif x.dtype in IINFO and x.dtype.bits < dtypes.DEFAULT_INT.bits:
-        unsigned = x.dtype.family == "unsigned integer"
-        result = dtypes.uint64 if unsigned else dtypes.DEFAULT_INT
+    elif x.dtype in IINFO and x.dtype.bits < defaults(x.device).integral.bits:
+        result = defaults(x.device).integral
+        if x.dtype.family == "unsigned integer":
+            unsigned = dtypes.BY_NAME[f"u{result}"]
+            # As torch does, which had no unsigned dtype of that size for long.
+            result = unsigned if holds(x.device, unsigned) else result
     else:
         return x, x.dtype
     return (x if can_cast(x.dtype, result) else cast(x, result)), result

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from refarray._base import dtypes
-from refarray._base.devices import CPU
+from refarray._base.devices import CPU, Device
 from refarray._base.dtypes import DType
 from refarray._memory.native import ArrayBase, allocate, ffi, lib, register_view
 
@@ -36,20 +36,20 @@ for _dtype, _numpy_dtype in NUMPY_DTYPES.items():
 numpy_view: Callable[[ArrayBase], np.ndarray[Any, Any]] = attrgetter("_view")
 
 
-def copy(x: _A) -> _A:
-    """Return the elements of `x` in new row-major memory."""
-    out: _A = allocate(x.shape, x.dtype, x.device, False)
+def copy(x: _A, device: Device | None = None) -> _A:
+    """Return the elements of `x` in new row-major memory, of its device by default."""
+    out: _A = allocate(x.shape, x.dtype, device or x.device, False)
     np.copyto(numpy_view(out), numpy_view(x))
     return out
 
 
-def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
+def host_array(values: np.ndarray[Any, Any], dtype: DType, device: Device = CPU) -> Any:
     """Return an array of `dtype` with the elements of a NumPy array, in our memory.
 
     For kernels whose result has a size that depends on data: NumPy computes it in
     its own memory. Keeping that memory would leave alignment to chance.
     """
-    out = allocate(values.shape, dtype, CPU, False)
+    out = allocate(values.shape, dtype, device, False)
     np.copyto(numpy_view(out), values)
     return out
 

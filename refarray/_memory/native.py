@@ -52,16 +52,15 @@ inspect_capsule = _native.inspect_capsule
 
 def _check_new(dtype: DType, device: Device) -> None:
     """Raise ValueError for an array of a dtype that the device does not hold."""
-    place = profile.active().place(device.name)
-    if place is not None and dtype not in place.dtypes and dtype.kind != "held":
-        held = ", ".join(d.name for d in dtypes.STANDARD if d in place.dtypes)
+    if not profile.holds(device, dtype):
+        held = ", ".join(d.name for d in dtypes.STANDARD if profile.holds(device, d))
         raise ValueError(
-            f"{device!r} holds no {dtype}: it has {held} (profile "
+            f"{device!r} does not support {dtype}: it has {held} (profile "
             f"{profile.active().name!r}; array API 2025.12, device support)"
         )
 
 
-def _lend(device: Device) -> tuple[bool, int]:
+def _lend() -> tuple[bool, int]:
     """Return how memory is lent to others: read-only or not, and the scramble seed.
 
     TypeError where values are out of reach.

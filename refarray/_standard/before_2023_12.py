@@ -8,7 +8,8 @@ Source: array API 2022.12, the functions of these names.
 
 from __future__ import annotations
 
-from refarray._base.dtypes import DEFAULT_COMPLEX, DEFAULT_REAL, KINDS, DType
+from refarray._base.dtypes import KINDS, DType
+from refarray._base.profile import defaults
 from refarray._compute.array import Array
 from refarray._compute.pipeline import check_array
 from refarray._compute.reductions import Axes
@@ -54,9 +55,9 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
 def _sum_dtype(name: str, x: Array, dtype: DType | None) -> DType | None:
     check_array(name, x)
     if dtype is None and x.dtype in KINDS["real floating"]:
-        return DEFAULT_REAL
+        return defaults(x.device).real
     if dtype is None and x.dtype in KINDS["complex floating"]:
-        return DEFAULT_COMPLEX
+        return defaults(x.device).complex
     return dtype
 
 

@@ -14,11 +14,12 @@ from refarray._base import dtypes
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import check_shape
+from refarray._base.profile import defaults
 from refarray._base.promotion import check_int_range
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
-from refarray._compute.casting import cast
-from refarray._compute.conversion import as_array
+from refarray._compute.casting import convert
+from refarray._compute.conversion import as_array, python_dtype
 from refarray._compute.engine import NUMPY_DTYPES, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import scalar_value
@@ -111,7 +112,7 @@ def full(
     """
     value = number("full", "fill_value", fill_value)
     if dtype is None:
-        dtype = _DEFAULT[type(value)]
+        dtype = python_dtype(type(value), as_device(device))
     return _filled(_new(shape, dtype, device), value)
 
 
@@ -150,11 +151,10 @@ def full_like(
 
 
 def _new(shape: object, dtype: object, device: object, zeroed: bool = False) -> Array:
+    place = as_device(device)
+    target = as_dtype(dtype, defaults(place).real)
     return allocate(  # type: ignore[no-any-return]
-        check_shape(shape),
-        as_dtype(dtype, dtypes.DEFAULT_REAL),
-        as_device(device),
-        zeroed,
+        check_shape(shape), target, place, zeroed
     )
 
 
@@ -184,12 +184,6 @@ def _filled(out: Array, value: bool | int | float | complex) -> Array:
 
 
 _COMPLEX = dtypes.KINDS["complex floating"] | dtypes.KINDS["bool"]
-_DEFAULT: dict[type, DType] = {
-    bool: dtypes.bool,
-    int: dtypes.DEFAULT_INT,
-    float: dtypes.DEFAULT_REAL,
-    complex: dtypes.DEFAULT_COMPLEX,
-}
 
 
 # Ranges ------------------------------------------------------------------------------
@@ -215,23 +209,26 @@ def arange(
         raise TypeError(f"arange takes integers and floats, got {bounds}")
     a, b, s = (v for v in bounds if not isinstance(v, complex))
     integers = all(type(v) is int for v in bounds)
-    natural = dtypes.DEFAULT_INT if integers else dtypes.DEFAULT_REAL
-    target, place = as_dtype(dtype, natural), as_device(device)
+    place = as_device(device)
+    target = as_dtype(dtype, python_dtype(int if integers else float, place))
     if target is dtypes.bool:
         raise TypeError("arange takes a numeric dtype, got bool")
     n = _steps(a, b, s)
-    exact = integers and target in dtypes.KINDS["integral"]
-    out = _new(n, target if exact else dtypes.float64, place)
+    out = _new(n, target, place)
     values, k = kernel_view(out), kernels(place)
-    if exact:
+    if integers and target in dtypes.KINDS["integral"]:
         for value in (a, a + (n - 1) * s) if n else ():
             check_int_range(int(value), target)
         values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
         return out
+    if target is not dtypes.float64:
+        values = k.empty(n, dtype=NUMPY_DTYPES[dtypes.float64])
     values[...] = k.arange(n)
     call(k.multiply, values, float(s), out=values)
     call(k.add, values, float(a), out=values)
-    return out if target is dtypes.float64 else cast(out, target)
+    if target is not dtypes.float64:
+        convert(values, dtypes.float64, out)
+    return out
 
 
 def _steps(start: int | float, stop: int | float, step: int | float) -> int:
@@ -267,8 +264,9 @@ def linspace(
     a = number("linspace", "an end", start)
     b = number("linspace", "an end", stop)
     is_complex = complex in (type(a), type(b))
-    natural = dtypes.DEFAULT_COMPLEX if is_complex else dtypes.DEFAULT_REAL
-    target, place = as_dtype(dtype, natural), as_device(device)
+    place = as_device(device)
+    natural = python_dtype(complex if is_complex else float, place)
+    target = as_dtype(dtype, natural)
     if target not in dtypes.KINDS[natural.family] | dtypes.KINDS["complex floating"]:
         raise TypeError(
             f"linspace from {a!r} to {b!r} makes {natural.family} numbers, not "

@@ -13,7 +13,7 @@ from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import FINFO, IINFO, KINDS, DType, FInfo, IInfo, as_dtype
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.array import Array
-from refarray._compute.casting import cast
+from refarray._compute.conversion import moved
 from refarray._compute.pipeline import check_array, is_scalar, plain_scalar
 from refarray._memory.native import ArrayBase
 
@@ -35,11 +35,8 @@ def astype(
     """
     check_array("astype", x)
     dtype = as_dtype(dtype, held=True)
-    if device is not None and as_device(device) is not x.device:
-        return astype(x, dtype, copy=False).to_device(device)
-    if dtype is x.dtype and not copy:
-        return x
-    return cast(x, dtype)
+    target = x.device if device is None else as_device(device)
+    return moved("astype", x, dtype, target, copy)
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> builtins.bool:

@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from refarray._base.devices import Device, as_device
-from refarray._base.dtypes import DEFAULT_REAL, DType, as_dtype, complex64
+from refarray._base.dtypes import DType, as_dtype, complex64
 from refarray._base.layout import normalize_axes, normalize_axis
+from refarray._base.profile import defaults
 from refarray._base.promotion import promote
 from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
@@ -299,7 +300,7 @@ def rfftfreq(
 def _frequencies(
     name: str, steps: Any, n: int, d: float, dtype: DType | None, device: Device
 ) -> Array:
-    real = as_dtype(dtype, DEFAULT_REAL)
+    real = as_dtype(dtype, defaults(device).real)
     if real not in REAL_FLOATING.dtypes:
         raise TypeError(
             f"{name} makes arrays of a real floating-point dtype, not {real} "

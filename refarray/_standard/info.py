@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TypedDict
 
 from refarray._base import devices as _devices
-from refarray._base import dtypes as _dtypes
-from refarray._base.devices import CPU, Device, as_device
+from refarray._base import profile
+from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import STANDARD, DType
 from refarray._base.layout import MAX_NDIM
 from refarray._standard.data_type_functions import isdtype
@@ -40,24 +40,25 @@ class Info:
 
     def capabilities(self) -> Capabilities:
         """Return what the standard leaves optional, and the greatest number of axes."""
+        now = profile.active()
         return {
-            "boolean indexing": True,
-            "data-dependent shapes": True,
+            "boolean indexing": now.boolean_indexing,
+            "data-dependent shapes": now.data_dependent_shapes != "raise",
             "max dimensions": MAX_NDIM,
         }
 
     def default_device(self) -> Device:
         """Return the device of new arrays."""
-        return CPU
+        return _devices.default_device()
 
     def default_dtypes(self, *, device: Device | None = None) -> DefaultDataTypes:
-        """Return the dtypes of new arrays; they are the same on every device."""
-        as_device(device)
+        """Return the dtypes of new arrays on a device, the default one if None."""
+        default = profile.defaults(as_device(device))
         return {
-            "real floating": _dtypes.DEFAULT_REAL,
-            "complex floating": _dtypes.DEFAULT_COMPLEX,
-            "integral": _dtypes.DEFAULT_INT,
-            "indexing": _dtypes.DEFAULT_INDEX,
+            "real floating": default.real,
+            "complex floating": default.complex,
+            "integral": default.integral,
+            "indexing": default.indexing,
         }
 
     def devices(self) -> tuple[Device, ...]:
@@ -70,12 +71,16 @@ class Info:
         device: Device | None = None,
         kind: str | tuple[str, ...] | None = None,
     ) -> dict[str, DType]:
-        """Return the dtypes of one kind, or several, by name; the same on every device.
+        """Return the dtypes of one kind, or several, that a device holds, by name.
 
         ValueError for a kind that the standard does not name.
         """
-        as_device(device)
-        return {d.name: d for d in STANDARD if kind is None or isdtype(d, kind)}
+        place = as_device(device)
+        return {
+            d.name: d
+            for d in STANDARD
+            if profile.holds(place, d) and (kind is None or isdtype(d, kind))
+        }
 
 
 def __array_namespace_info__() -> Info:

@@ -15,8 +15,9 @@ from math import nan
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from refarray._base.dtypes import DEFAULT_INDEX, FINFO, DType
+from refarray._base.dtypes import FINFO, DType
 from refarray._base.layout import broadcast_shapes
+from refarray._base.profile import defaults
 from refarray._base.promotion import promote
 from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
@@ -277,7 +278,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     check_matrices(name, x)
     tolerance = _relative_tolerance(name, x, rtol)
     counts = run(name, _count_singular_values, kernels(x.device), view(x), tolerance)
-    out: Array = adopt(counts, DEFAULT_INDEX, x.device)
+    out: Array = adopt(counts, defaults(x.device).indexing, x.device)
     return out
 
 
@@ -285,7 +286,7 @@ def _count_singular_values(xp: ModuleType, x: Any, tolerance: Any) -> Any:
     values = xp.linalg.svd(x, compute_uv=False)
     largest = values[..., :1]
     above = values > tolerance[..., None] * largest
-    return xp.add.reduce(above, axis=-1, dtype=NUMPY_DTYPES[DEFAULT_INDEX])
+    return xp.add.reduce(above, axis=-1)
 
 
 def _relative_tolerance(name: str, x: Array, rtol: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from refarray._base import layout
+from refarray._base import layout, profile
 from refarray._base.layout import (
     check_shape,
     normalize_axes,
@@ -326,6 +326,8 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
                 f"repeat takes an array of 1 or {size} repeats, got shape "
                 f"{repeats.shape} (array API 2025.12, repeat)"
             )
+        if profile.guarded:
+            profile.check_data_dependent("repeat with an array of repeats")
         if repeats.size != 1:
             return movement.repeat_each(x, repeats, i)
         repeats = repeats[0]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
+from refarray._base.profile import defaults
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
@@ -43,13 +44,16 @@ def _extreme(name: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     before, after = ((), ()) if i is None else (x.shape[:i], x.shape[i + 1 :])
     if keepdims:
         before += (1,) * (x.ndim if i is None else 1)
-    out: Array = allocate(before + after, dtypes.DEFAULT_INDEX, x.device, False)
+    out: Array = allocate(before + after, defaults(x.device).indexing, x.device, False)
     if out.size and not x.size:
         raise ValueError(
             f"{name} found no elements to search in shape {x.shape}, axis={axis}"
         )
     search = getattr(kernel_view(x), name)
-    call(search, axis=i, out=kernel_view(out), keepdims=keepdims)
+    if out.dtype is dtypes.DEFAULT_INDEX:
+        call(search, axis=i, out=kernel_view(out), keepdims=keepdims)
+    else:
+        kernel_view(out)[...] = call(search, axis=i, keepdims=keepdims)
     return out
 
 
@@ -63,7 +67,7 @@ def count_nonzero(
     """Number of elements along `axis` that are not zero; NaN is not zero."""
     check("count_nonzero", x)
     mask = x if x.dtype is dtypes.bool else cast(x, dtypes.bool)
-    return reduce("add", mask, axis, keepdims, dtypes.DEFAULT_INDEX)
+    return reduce("add", mask, axis, keepdims, defaults(x.device).indexing)
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
@@ -77,8 +81,10 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
             "nonzero takes arrays with at least one dimension "
             "(array API 2025.12, nonzero)"
         )
+    if profile.guarded:
+        profile.check_data_dependent("nonzero")
     places = call(kernel_view(x).nonzero)
-    return tuple(adopt(i, dtypes.DEFAULT_INDEX, x.device) for i in places)
+    return tuple(adopt(i, defaults(x.device).indexing, x.device) for i in places)
 
 
 def searchsorted(
@@ -116,7 +122,7 @@ def searchsorted(
             )
         order = indices(sorter)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
-    return adopt(places, dtypes.DEFAULT_INDEX, device)
+    return adopt(places, defaults(device).indexing, device)
 
 
 def where(

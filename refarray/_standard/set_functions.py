@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._compute.arguments import check, operands
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels
@@ -56,7 +56,7 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     `indices` count in the flattened array; `inverse_indices` have the shape of `x`.
     """
-    check("unique_all", x)
+    _check("unique_all", x)
     groups = Groups(x, indices=True)
     return UniqueAll(
         groups.values(), groups.indices(), groups.inverse(), groups.counts()
@@ -65,19 +65,25 @@ def unique_all(x: Array, /) -> UniqueAll:
 
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Unique values, and how often each occurs."""
-    check("unique_counts", x)
+    _check("unique_counts", x)
     groups = Groups(x, indices=False)
     return UniqueCounts(groups.values(), groups.counts())
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Unique values, and for each element of `x` the index of its value there."""
-    check("unique_inverse", x)
+    _check("unique_inverse", x)
     groups = Groups(x, indices=True)
     return UniqueInverse(groups.values(), groups.inverse())
 
 
 def unique_values(x: Array, /) -> Array:
     """Unique values, in a one-dimensional array."""
-    check("unique_values", x)
+    _check("unique_values", x)
     return Groups(x, indices=False).values()
+
+
+def _check(name: str, x: Array) -> None:
+    check(name, x)
+    if profile.guarded:
+        profile.check_data_dependent(name)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from refarray._base.devices import Device, as_device
+from refarray._base import profile
+from refarray._base.devices import CPU, Device, as_device
 from refarray._memory import host
-from refarray._memory.native import import_capsule, import_object
+from refarray._memory.native import ArrayBase, import_capsule, import_object
 from refarray.dlpack.shortcuts import shortcuts
 from refarray.dlpack.structs import VERSION, Flags
 
@@ -38,6 +39,30 @@ def from_dlpack(
 
     Source: array API 2025.12, from_dlpack; DLPack 1.3.
     """
+    if profile.guarded:
+        return _between_devices(x, device, copy)
+    return _from_dlpack(x, device, copy)
+
+
+def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
+    """Take pretend devices into account, which other libraries do not know."""
+    target = None if device is None else as_device(device)
+    if isinstance(x, ArrayBase) and x.device.pretend:
+        # Nobody is given this memory who does not ask for it by its device.
+        target = target or x.device
+    if target is None or not target.pretend:
+        return _from_dlpack(x, target, copy)
+    if isinstance(x, ArrayBase) and x.device is target:
+        return _from_dlpack(x, target, copy)
+    if copy is False:
+        raise CopyError(
+            f"copy=False, but the memory of this {type(x).__name__} must be copied to "
+            f"{target!r} (array API 2025.12, from_dlpack, `copy`)"
+        )
+    return _from_dlpack(x, CPU, None).to_device(target)
+
+
+def _from_dlpack(x: Any, device: Device | None, copy: bool | None) -> Any:
     if device is None and copy is None:
         # The plain case, spelled out: methods called where they are found and a keyword
         # that comes from no dict make it a third faster.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from refarray._base import profile
 from refarray._base.devices import CPU, Device
 from refarray._memory import host
 from refarray._memory.native import ArrayBase
@@ -32,6 +33,23 @@ def prepare_export(
     device = x.device.dlpack if dl_device is None else device_pair(dl_device)
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    if device == CPU.dlpack and x.device.pretend:
+        if copy is False:
+            raise BufferError(
+                f"copy=False, but this array lies on {x.device!r}, and its elements "
+                "must be copied to be exported on the host"
+            )
+        if profile.guarded:
+            nbytes = x.size * x.dtype.itemsize
+            profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
+        return host.copy(x, CPU), True
+    if x.device.pretend and dl_device is None:
+        # A consumer would take the address for one of the host, or of an accelerator.
+        raise BufferError(
+            f"this array lies on {x.device!r}, a device of profile "
+            f"{profile.active().name!r} that no other library can reach; ask for "
+            f"dl_device={tuple(map(int, CPU.dlpack))}, or copy the array with to_device"
+        )
     if device != x.device.dlpack:
         raise BufferError(
             f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
@@ -42,7 +60,7 @@ def prepare_export(
 
 def _check_stream(stream: object, device: Device) -> None:
     # A host has no streams, so there is nothing that a number could name.
-    if device is CPU and stream is not None:
+    if (device is CPU or device.pretend) and stream is not None:
         raise ValueError(
             f"stream must be None for an array on {device!r}, got {stream!r} "
             "(array API, array.__dlpack__)"

@@ -1,0 +1,194 @@
+"""Profiles: what is there of what the standard leaves optional, and how strict it is.
+
+A profile is a set of flags, and `strict`, the default, is refarray as documented. The
+others make it behave like another library, so that code which relies on more than the
+standard promises is found: `refarray/profiles.py` has the named ones.
+
+A profile is in force for one context (a `with` block, and what it calls); elsewhere, in
+new threads for example, the default of the process is. Few places ask for it, each of
+them one that a whole kind of behaviour passes through, and none before a profile other
+than `strict` has been used: `guarded` says so.
+
+Next: `devices.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, NamedTuple
+
+from refarray._base import dtypes
+from refarray._base.dtypes import DType
+
+if TYPE_CHECKING:
+    from refarray._base.devices import Device
+
+
+class Defaults(NamedTuple):
+    """The dtypes of new arrays, and of indices and counts."""
+
+    real: DType = dtypes.float64
+    complex: DType = dtypes.complex128
+    integral: DType = dtypes.int64
+    indexing: DType = dtypes.int64
+
+
+class Place(NamedTuple):
+    """A device as a profile has it: its name, the dtypes it holds, its defaults."""
+
+    name: str
+    dtypes: frozenset[DType] = frozenset(dtypes.STANDARD)
+    defaults: Defaults = Defaults()
+
+
+class Transfer(NamedTuple):
+    """One copy of array data between devices."""
+
+    function: str
+    source: str
+    target: str
+    nbytes: int
+
+
+class Profile(NamedTuple):
+    """The flags. Those of `strict` stand here; `refarray/profiles.py` explains each."""
+
+    name: str = "strict"
+    # None: the devices that this machine has. The first of the others is the default.
+    devices: tuple[Place, ...] | None = None
+    api_version: str = "2025.12"
+    extensions: frozenset[str] = frozenset({"fft", "linalg"})
+    boolean_indexing: bool = True
+    data_dependent_shapes: str = "allow"
+    values: str = "allow"
+    mutable: bool = True
+    transfers: str = "allow"
+    unspecified: str = "decide"
+    seed: int | None = None
+    numpy_interop: bool = False
+    # Not a flag: what `transfers="record"` has written down.
+    transferred: list[Transfer] = []  # noqa: RUF012  (replaced for each use)
+
+    def place(self, name: str) -> Place | None:
+        """Return the device of that name; None if the profile does not have it."""
+        for place in self.devices or ():
+            if place.name == name:
+                return place
+        return None
+
+
+STRICT = Profile()
+
+# Whether anything but `strict` has been in force in this process. Never unset: what
+# was started inside a `with` block, a task of asyncio say, may go on after it.
+guarded = False
+
+_default = STRICT
+_active: ContextVar[Profile] = ContextVar("refarray profile")
+
+
+def active() -> Profile:
+    """Return the profile in force here."""
+    return _active.get(_default)
+
+
+def enter(profile: Profile) -> Token[Profile]:
+    """Put a profile in force in this context, until `leave` is given the token."""
+    _guard(profile)
+    return _active.set(profile)
+
+
+def leave(token: Token[Profile]) -> None:
+    """Put the profile back in force that was before."""
+    _active.reset(token)
+
+
+def set_default(profile: Profile) -> Profile:
+    """Put a profile in force wherever none was entered; return the one before."""
+    global _default
+    _guard(profile)
+    before, _default = _default, profile
+    return before
+
+
+def _guard(profile: Profile) -> None:
+    global guarded
+    if profile is not STRICT and not guarded:
+        guarded = True
+        for hook in on_guard:
+            hook()
+
+
+# Called once, before the first profile other than `strict` is in force: the native
+# module asks nobody until then.
+on_guard: list[Callable[[], None]] = []
+
+
+# What the choke points ask -----------------------------------------------------------
+
+
+_STANDARD_DEFAULTS = Defaults()
+
+
+def defaults(device: Device) -> Defaults:
+    """Return the default dtypes on a device."""
+    if guarded:
+        place = active().place(device.name)
+        if place is not None:
+            return place.defaults
+    return _STANDARD_DEFAULTS
+
+
+def holds(device: Device, dtype: DType) -> bool:
+    """Tell whether a device has arrays of a dtype."""
+    if guarded:
+        place = active().place(device.name)
+        if place is not None:
+            return dtype in place.dtypes or dtype in dtypes.HELD
+    return True
+
+
+def check_mutable() -> None:
+    """Raise TypeError where arrays cannot be written to."""
+    profile = active()
+    if not profile.mutable:
+        raise TypeError(
+            f"arrays are immutable under profile {profile.name!r}, as those of JAX "
+            "are: make a new one, with where for example (array API 2025.12, copy-view "
+            "behavior and mutability)"
+        )
+
+
+def check_values(what: str) -> None:
+    """Raise TypeError where the values of arrays are out of reach."""
+    profile = active()
+    if profile.values == "raise":
+        raise TypeError(
+            f"{what} needs the values of an array, and under profile {profile.name!r} "
+            "they are not known while the program runs (array API 2025.12, "
+            "data-dependent output shapes; lazy implementations)"
+        )
+
+
+def check_data_dependent(what: str) -> None:
+    """Raise RuntimeError where no shape may depend on values."""
+    profile = active()
+    if profile.data_dependent_shapes == "raise":
+        raise RuntimeError(
+            f"the shape of what {what} returns depends on values, and profile "
+            f"{profile.name!r} has no such functions (array API 2025.12, "
+            "data-dependent output shapes)"
+        )
+
+
+def check_transfer(function: str, source: Device, target: Device, nbytes: int) -> None:
+    """Take note of a copy between devices, or refuse it with RuntimeError."""
+    profile = active()
+    if profile.transfers == "raise":
+        raise RuntimeError(
+            f"{function} copies {nbytes} bytes from {source!r} to {target!r}, and "
+            f"profile {profile.name!r} forbids transfers between devices"
+        )
+    if profile.transfers == "record":
+        profile.transferred.append(Transfer(function, source.name, target.name, nbytes))
