@@ -1,7 +1,7 @@
 """The three drivers that the contract runs on.
 
 * `simulation`: `refarray.testing.simulated_driver.SimulatedDriver(devices=2)`
-* `fake`: fake/fakecuda.c, a libcuda.so.1 without a GPU, compiled by the test session
+* `fake`: fake/*.c, a libcuda.so.1 without a GPU, compiled by the test session
 * `driver`: the CUDA driver of this machine
 
 The first two are *lazy*: work given to a stream waits there until somebody synchronises
@@ -24,7 +24,7 @@ import pytest
 
 from refarray._cuda_driver import ffi
 
-FAKE = Path(__file__).parent / "fake" / "fakecuda.c"
+FAKE = Path(__file__).parent / "fake"
 POISON = 0xCB
 
 
@@ -46,8 +46,9 @@ def compile_fake(folder: Path) -> Path:
     library = folder / "libcuda.so.1"
     if not library.exists():
         options = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC"]
+        sources = sorted(FAKE.glob("*.c"))
         options += ["-shared", "-Wl,-soname,libcuda.so.1", "-pthread"]
-        subprocess.run([compiler, *options, FAKE, "-o", library], check=True)
+        subprocess.run([compiler, *options, *sources, "-o", library], check=True)
     return library
 
 

@@ -76,8 +76,11 @@ def test_initialisation_can_be_repeated_and_takes_no_flags(target: Target) -> No
     ],
 )
 def test_errors_have_names_and_texts(target: Target, error: int, name: bytes) -> None:
-    assert ffi.string(get("char *", target.lib.cuGetErrorName, error)) == name
-    assert ffi.string(get("char *", target.lib.cuGetErrorString, error))
+    text = ffi.new("char **")
+    assert target.lib.cuGetErrorName(error, text) == SUCCESS
+    assert ffi.string(text[0]) == name
+    assert target.lib.cuGetErrorString(error, text) == SUCCESS
+    assert ffi.string(text[0])
 
 
 def test_unknown_errors_have_neither(target: Target) -> None:
@@ -149,7 +152,7 @@ def test_contexts_are_a_stack(lib: Any) -> None:
     assert lib.cuCtxPushCurrent_v2(context) == SUCCESS
     assert get("CUcontext", lib.cuCtxPopCurrent_v2) == context
     assert get("CUcontext", lib.cuCtxGetCurrent) == context
-    assert lib.cuCtxSetCurrent(ffi.NULL) == SUCCESS  # replaces the top
+    assert lib.cuCtxSetCurrent(ffi.NULL) == SUCCESS  # as a pop
     assert get("CUcontext", lib.cuCtxGetCurrent) == ffi.NULL
     assert lib.cuCtxSetCurrent(context) == SUCCESS
     assert get("CUcontext", lib.cuCtxGetCurrent) == context
