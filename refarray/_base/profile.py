@@ -176,9 +176,9 @@ def check_data_dependent(what: str) -> None:
     profile = active()
     if profile.data_dependent_shapes == "raise":
         raise RuntimeError(
-            f"the shape of what {what} returns depends on values, and profile "
-            f"{profile.name!r} has no such functions (array API 2025.12, "
-            "data-dependent output shapes)"
+            f"profile {profile.name!r} has no data-dependent shapes, and that of what "
+            f"{what} returns depends on values (array API 2025.12, data-dependent "
+            "output shapes)"
         )
 
 

@@ -82,9 +82,13 @@ def _within(source: Any, limits: IInfo) -> bool:
 
 
 def _saturate(source: Any, limits: IInfo, target: Any) -> None:
-    """Convert NaN to 0, and what is out of range to the nearest limit."""
-    low, high = source < limits.min, source >= float(limits.max + 1)
-    usual = np.where(low | high | np.isnan(source), 0, source)
+    """Convert NaN to the lowest limit, and what is out of range to the nearest.
+
+    For int32 and int64 that is what x86 processors, and so NumPy there, make of NaN.
+    """
+    # NaN compares False, and so is among the low.
+    low, high = ~(source >= limits.min), source >= float(limits.max + 1)
+    usual = np.where(low | high, 0, source)
     np.copyto(target, usual, casting="unsafe")
     target[low] = limits.min
     target[high] = limits.max

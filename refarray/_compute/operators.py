@@ -40,9 +40,11 @@ def _accepts(other: object) -> bool:
     """
     if isinstance(other, ArrayBase):
         return True
+    if isinstance(other, (bool, int, float, complex)):
+        return True
     if isinstance(other, (np.generic, np.ndarray, list, tuple)):
         raise operand_error("an operator", other)
-    return isinstance(other, (bool, int, float, complex))
+    return False
 
 
 def _in_place(name: str, x: Any, other: Any) -> Array:

@@ -291,7 +291,7 @@ def _plan_for_scalar(
 ) -> Plan:
     kind = type(scalar)
     if kind not in _SCALARS:
-        if not is_scalar(scalar):
+        if not is_scalar(scalar) and not _is_python_scalar_too(scalar, x.dtype):
             raise operand_error(name, scalar)
         kind = type(plain_scalar(scalar))
     plan = _plans.get((name, x.dtype, kind))
@@ -301,6 +301,18 @@ def _plan_for_scalar(
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
         _plans[name, x.dtype, kind] = plan
     return plan
+
+
+def _is_python_scalar_too(scalar: object, dtype: DType) -> bool:
+    """Tell whether a NumPy scalar can pass for the Python scalar that it is as well.
+
+    np.float64 is a float and np.complex128 a complex, but NumPy lets them widen float32
+    where a Python scalar does not. Beside these two dtypes both rules give the same.
+    """
+    return isinstance(scalar, (float, complex)) and dtype in _WIDEST
+
+
+_WIDEST = (dtypes.float64, dtypes.complex128)
 
 
 def _converted(operand: Any, plan: Plan) -> Any:

@@ -19,6 +19,35 @@ def values(x):
     return np.from_dlpack(x).tolist()
 
 
+@pytest.mark.parametrize("dtype", [xp.float64, xp.complex128])
+@pytest.mark.parametrize("scalar", [np.float64(2.5), np.complex128(2.5j)])
+def test_numpy_scalars_that_are_python_scalars(dtype, scalar):
+    x = xp.asarray([2.0, -1.0], dtype=dtype)
+    expected = np.asarray(values(x)) * scalar
+    for came in (x * scalar, scalar * x, xp.multiply(x, scalar)):
+        assert isinstance(came, xp.Array)
+        assert str(came.dtype) == str(expected.dtype)
+        assert values(came) == expected.tolist()
+
+
+# The first two would widen in NumPy, and do not by the standard's rule.
+@pytest.mark.parametrize(
+    ("dtype", "scalar"),
+    [
+        (xp.float32, np.float64(2)),
+        (xp.complex64, np.float64(2)),
+        (xp.float64, np.float32(2)),
+        (xp.int64, np.int64(2)),
+        (xp.bool, np.bool(True)),
+    ],
+)
+def test_other_numpy_scalars_are_refused(dtype, scalar):
+    x = xp.ones((2,), dtype=dtype)
+    for call in (lambda: x == scalar, lambda: scalar == x, lambda: xp.equal(x, scalar)):
+        with pytest.raises(TypeError, match=r"item\(\)"):
+            call()
+
+
 @pytest.mark.parametrize("dtype", SIGNED + UNSIGNED)
 def test_integers_wrap_around(dtype):
     limits = xp.iinfo(dtype)
