@@ -73,13 +73,17 @@ static void destroy(PyObject *capsule)
     const char *name = PyCapsule_GetName(capsule);
     int kind = self->destructor_kind;
     count(&self->destructor_calls);
+    if (name && strncmp(name, "used_", 5) == 0)
+        count(&self->found_used);
     if (name && kind != FORGE_DESTRUCTOR_LEAKS
         && (is_unused(name) || kind == FORGE_DESTRUCTOR_IGNORES_NAME)) {
         /* The name may lie about the form; the address does not. */
         void *managed = PyCapsule_GetPointer(capsule, name);
         int legacy = managed == (void *)&self->legacy;
-        if (has_deleter(managed, legacy) || kind == FORGE_DESTRUCTOR_TRUSTS_DELETER)
+        if (has_deleter(managed, legacy) || kind == FORGE_DESTRUCTOR_TRUSTS_DELETER) {
+            count(&self->deleter_calls_of_destructor);
             delete_managed(managed, legacy);
+        }
     }
     PyErr_Restore(type, value, traceback);
     if (kind == FORGE_DESTRUCTOR_LOSES_ERROR)

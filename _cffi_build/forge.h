@@ -31,6 +31,8 @@ typedef struct {
     int32_t destructor_kind;
     int64_t deleter_calls;
     int64_t destructor_calls;
+    int64_t deleter_calls_of_destructor; /* how many of the deleter_calls came from it */
+    int64_t found_used;                  /* the destructor found the capsule taken */
 } forge_case;
 
 /* The deleters to write into a forged tensor; manager_ctx must be its forge_case. */

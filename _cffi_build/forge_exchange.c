@@ -17,7 +17,7 @@ static const char USED[] = "used_dltensor_versioned";
 
 /* ---- Right -------------------------------------------------------------------------- */
 
-/* Python functions of doubles_exchange.py, set once: make an object over the tensor at an
+/* Python functions of library.py, set once: make an object over the tensor at an
  * address, and the address of a new tensor like the one at an address. */
 static PyObject *make_object;
 static PyObject *make_tensor;

@@ -1,7 +1,7 @@
 /* Exchange tables, for Python through cffi: functions to put into one, right and wrong,
  * and what calls the functions of any table. Next: forge_exchange.c. */
 
-/* Right: they ask the object (or, for a new one, the hook) of doubles_exchange.py. */
+/* Right: they ask the object (or, for a new one, the hook) of library.py. */
 int forge_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx,
                    void (*set_error)(void *, const char *, const char *));
 int forge_from_object(void *object, DLManagedTensorVersioned **out);

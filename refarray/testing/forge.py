@@ -27,6 +27,8 @@ ROCM = (10, 0)
 DEVICE_TYPES = frozenset({1, 2, 3, 4, *range(7, 19)})
 READ_ONLY = 1 << 0
 IS_COPIED = 1 << 1
+#: Names of capsules that nobody has taken yet.
+FRESH_NAMES = ("dltensor", "dltensor_versioned")
 #: The DLPack version that the checks know.
 NEWEST = (1, 3)
 
@@ -173,6 +175,16 @@ class Case:
     def destructor_calls(self) -> int:
         """How often the capsule's destructor was called."""
         return int(self.struct.destructor_calls)
+
+    @property
+    def deleter_calls_of_destructor(self) -> int:
+        """How many of the deleter's calls came from the capsule's own destructor."""
+        return int(self.struct.deleter_calls_of_destructor)
+
+    @property
+    def was_found_used(self) -> bool:
+        """Whether the destructor found that the capsule had been taken."""
+        return bool(self.struct.found_used)
 
     def _fill(self) -> None:
         tensor, case = self.tensor, self.struct

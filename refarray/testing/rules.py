@@ -5,7 +5,7 @@
         print(finding)
 
 `python -m refarray.testing.rules` prints the list as a page of the documentation.
-Next: doubles.py and violators.py, which show that each check sees what it is for.
+Next: library.py and violators.py, which show that each check sees what it is for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""For each rule a planted violator: the double of doubles.py with exactly one fault.
+"""For each rule a planted violator: the library of library.py with exactly one fault.
 
 A check whose violator is not caught would be worthless; tests/dlpack/test_rules.py lets
 every check catch its own.
@@ -11,7 +11,7 @@ from refarray.testing import (
     violators_exchange,
     violators_producer,
 )
-from refarray.testing.doubles import Library
+from refarray.testing.library import Library
 
 
 def _violator(number: int) -> type[Library]:

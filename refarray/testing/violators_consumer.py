@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from refarray.testing import _forge
-from refarray.testing.doubles import Array, CudaLibrary, Library, Owner
 from refarray.testing.forge import NAMES, READ_ONLY, Raw, Tensor, row_major
+from refarray.testing.library import Array, CudaLibrary, Library, Owner
 
 
 class Violator37(Library):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from refarray.testing import exchange
-from refarray.testing.doubles import Array, Library
 from refarray.testing.forge import NAMES, Tensor
+from refarray.testing.library import Array, Library
 
 
 class TableOnInstance(Array):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from refarray.testing.doubles import Array, CudaLibrary, Library, RocmLibrary
 from refarray.testing.forge import CPU, DTYPES, READ_ONLY, Tensor
+from refarray.testing.library import Array, CudaLibrary, Library, RocmLibrary
 
 
 class ArgumentArray(Array):

@@ -14,7 +14,7 @@ import pytest
 from dlpack_adapters import NumPy, Refarray
 
 from refarray.testing.adapters import Adapter
-from refarray.testing.doubles import DOUBLES, Library
+from refarray.testing.library import DOUBLES, Library
 from refarray.testing.loading import LoadingError
 from refarray.testing.rules import RULES, check, page
 from refarray.testing.violators import VIOLATORS
@@ -133,7 +133,7 @@ def test_an_adapter_that_a_child_cannot_import_is_skipped_with_the_reason():
 def test_an_adapter_in_a_script_is_found_by_its_file(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from refarray.testing.doubles import Library\n"
+        "from refarray.testing.library import Library\n"
         "from refarray.testing.rules import check\n"
         "class Mine(Library):\n"
         "    pass\n"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from refarray.testing.doubles import Array, CudaLibrary, Library, RocmLibrary
 from refarray.testing.forge import CPU, CUDA, Raw, allocate, row_major
+from refarray.testing.library import Array, CudaLibrary, Library, RocmLibrary
 from refarray.testing.rules import check
 from refarray.testing.violators_consumer import ForgetfulOwner
 

@@ -19,14 +19,14 @@ from refarray.testing.rules import RULES
 ROOT = Path(__file__).parents[2]
 
 GOOD = """
-from refarray.testing.doubles import Library
+from refarray.testing.library import Library
 
 class Good(Library):
     name, version = "good", "1.2"
 """
 BAD = """
 import os
-from refarray.testing.doubles import Library
+from refarray.testing.library import Library
 from refarray.testing.violators_consumer import Violator46
 
 class Bad(Violator46):

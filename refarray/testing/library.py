@@ -8,25 +8,22 @@ CUDA or ROCm, and then it notes which stream each export was ordered before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from refarray.testing import exchange
 from refarray.testing.adapters import Adapter
-from refarray.testing.doubles_table import (
-    ArrayWithTable,
-    LibraryWithTable,
-    tensor_like,
-)
 from refarray.testing.forge import (
     CPU,
     CUDA,
     DEVICE_TYPES,
+    FRESH_NAMES,
     IS_COPIED,
     NAMES,
     NEWEST,
     READ_ONLY,
     ROCM,
+    Case,
     Raw,
     Tensor,
     forge,
@@ -35,6 +32,11 @@ from refarray.testing.forge import (
     offsets,
     row_major,
     store,
+)
+from refarray.testing.library_table import (
+    ArrayWithTable,
+    LibraryWithTable,
+    tensor_like,
 )
 from refarray.testing.producers import copied, laid_down
 
@@ -88,6 +90,10 @@ class Library(LibraryWithTable, Adapter):
     cpu: Any = "cpu"
     array_type = Array
     owner_type = Owner
+    raw_type: Callable[[object], Raw] = Raw
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []  # every tensor that was exported
 
     # ---- Arrays ----------------------------------------------------------------------
 
@@ -223,7 +229,9 @@ class Library(LibraryWithTable, Adapter):
 
     def wrap(self, tensor: Tensor) -> object:
         """Make the capsule."""
-        return forge(tensor)[0]
+        capsule, case = forge(tensor)
+        self.cases.append(case)
+        return capsule
 
     # ---- Consumer --------------------------------------------------------------------
 
@@ -274,8 +282,8 @@ class Library(LibraryWithTable, Adapter):
 
     def open(self, capsule: object, knows_keywords: bool) -> Raw:
         """Look into the capsule, if it is one and still unused."""
-        found = Raw(capsule)
-        if found.name not in ("dltensor", "dltensor_versioned"):
+        found = self.raw_type(capsule)
+        if found.name not in FRESH_NAMES:
             raise BufferError(f"a capsule named {found.name!r} cannot be taken")
         return found
 

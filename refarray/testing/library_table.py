@@ -1,4 +1,4 @@
-"""The exchange table of the test double, and the steps behind it. Next: doubles.py.
+"""The exchange table of the test double, and the steps behind it. Next: library.py.
 
 They go their own way past `__dlpack__`, so that a fault planted there stays there.
 """
