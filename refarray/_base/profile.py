@@ -22,6 +22,8 @@ from refarray._base import dtypes
 from refarray._base.dtypes import DType
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from refarray._base.devices import Device
 
 
@@ -80,26 +82,45 @@ class Profile(NamedTuple):
 
 STRICT = Profile()
 
+
+class _Use:
+    """A profile in force: in a context, or as the default of the process.
+
+    With a seed there are random numbers, from their beginning for each use.
+    """
+
+    __slots__ = ("chance", "profile")
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.chance: Generator | None = None
+        if profile.seed is not None:
+            # Not before: most programs have no use for it.
+            from numpy.random import default_rng
+
+            self.chance = default_rng(profile.seed)
+
+
 # Whether anything but `strict` has been in force in this process. Never unset: what
 # was started inside a `with` block, a task of asyncio say, may go on after it.
 guarded = False
 
-_default = STRICT
-_active: ContextVar[Profile] = ContextVar("refarray profile")
+_default = _Use(STRICT)
+_active: ContextVar[_Use] = ContextVar("refarray profile")
 
 
 def active() -> Profile:
     """Return the profile in force here."""
-    return _active.get(_default)
+    return _active.get(_default).profile
 
 
-def enter(profile: Profile) -> Token[Profile]:
+def enter(profile: Profile) -> Token[_Use]:
     """Put a profile in force in this context, until `leave` is given the token."""
     _guard(profile)
-    return _active.set(profile)
+    return _active.set(_Use(profile))
 
 
-def leave(token: Token[Profile]) -> None:
+def leave(token: Token[_Use]) -> None:
     """Put the profile back in force that was before."""
     _active.reset(token)
 
@@ -108,7 +129,7 @@ def set_default(profile: Profile) -> Profile:
     """Put a profile in force wherever none was entered; return the one before."""
     global _default
     _guard(profile)
-    before, _default = _default, profile
+    before, _default = _default.profile, _Use(profile)
     return before
 
 
@@ -192,3 +213,18 @@ def check_transfer(function: str, source: Device, target: Device, nbytes: int) -
         )
     if profile.transfers == "record":
         profile.transferred.append(Transfer(function, source.name, target.name, nbytes))
+
+
+def chance() -> Generator | None:
+    """Return the random numbers that the seed in force started; None without one.
+
+    The same numbers in the same order, so a program that does the same in one thread
+    is given the same again.
+    """
+    return _active.get(_default).chance
+
+
+def coin() -> bool:
+    """Tell whether to use a freedom of the standard; never, unless a seed is set."""
+    numbers = chance()
+    return numbers is not None and numbers.random() < 0.5
