@@ -80,8 +80,8 @@ FLAGS: dict[str, tuple[tuple[Any, ...] | None, str]] = {
     "unspecified": (
         ("decide", "raise"),
         "what to do where the standard leaves behavior open: what refarray decided "
-        "(docs/reference/unspecified.md), or an error; no library raises in all "
-        "places, every one does in some",
+        "(docs/reference/unspecified.md), or an error; JAX and torch raise in many of "
+        "these places, no library in all",
     ),
     "seed": (
         None,
@@ -206,6 +206,8 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
     flag given by itself overrides the profiles'. ValueError for an unknown name, flag,
     device or value, and for profiles that contradict each other.
     """
+    if len(names) == 1 and isinstance(names[0], Profile) and not flags:
+        return names[0]
     parts = [part for name in names for part in _parse(name, flags)]
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
