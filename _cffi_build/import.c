@@ -125,10 +125,10 @@ static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
 static const ra_device *find_device(const offer *it)
 {
     const ra_device *device = ra_device_find(it->tensor->device);
-    if (device && device->pretend && !ra_is_export(it->managed, it->versioned)) {
+    if (device && device->pretend && !ra_is_own_memory(it->managed, it->versioned)) {
         PyErr_Format(PyExc_BufferError,
                      "the capsule lies on DLPack device (%d, %d), which is %R, a device that "
-                     "only refarray has; but refarray did not make the capsule",
+                     "only refarray has; but the memory is not refarray's",
                      it->tensor->device.device_type, it->tensor->device.device_id,
                      device->object);
         return NULL;

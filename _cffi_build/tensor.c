@@ -188,13 +188,6 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
     return block;
 }
 
-int ra_is_export(const void *managed, int versioned)
-{
-    if (versioned)
-        return ((const DLManagedTensorVersioned *)managed)->deleter == delete_versioned;
-    return ((const DLManagedTensor *)managed)->deleter == delete_legacy;
-}
-
 /* ---- Imports ------------------------------------------------------------------------ */
 
 static void release_legacy(ra_buffer *self)
@@ -223,4 +216,24 @@ ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char
     if (buffer)
         ra_count(RA_IMPORTED);
     return buffer;
+}
+
+/* The buffer behind a managed tensor of ours, or NULL. */
+static ra_buffer *exported_buffer(const void *managed, int versioned)
+{
+    if (versioned) {
+        const DLManagedTensorVersioned *self = managed;
+        return self->deleter == delete_versioned ? self->manager_ctx : NULL;
+    }
+    const DLManagedTensor *self = managed;
+    return self->deleter == delete_legacy ? self->manager_ctx : NULL;
+}
+
+int ra_is_own_memory(const void *managed, int versioned)
+{
+    ra_buffer *buffer = exported_buffer(managed, versioned);
+    /* What was imported may have been exported by us before. */
+    while (buffer && (buffer->release == release_versioned || buffer->release == release_legacy))
+        buffer = exported_buffer(buffer->owner, buffer->release == release_versioned);
+    return buffer && !buffer->owner;      /* others own what we did not allocate */
 }

@@ -48,12 +48,12 @@ const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *s
  * NULL when out of memory. */
 void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64_t flags);
 
-/* Whether a managed tensor was made by `ra_export`. */
-int ra_is_export(const void *managed, int versioned);
-
 /* A buffer over the memory of a managed tensor that is ours from now on; its deleter runs
  * once, when the buffer is let go for the last time. NULL when out of memory, and then
  * nothing was taken over. */
 ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first);
+
+/* Whether a managed tensor is over memory that we allocated, passed on or not. */
+int ra_is_own_memory(const void *managed, int versioned);
 
 #endif

@@ -7,7 +7,7 @@ import os
 import sys
 
 import refarray
-from refarray import demo
+from refarray import demo, run
 from refarray.testing import check
 
 
@@ -31,11 +31,16 @@ def main(arguments: list[str] | None = None) -> int:
             "check", help="hold an array library against the rules of DLPack"
         )
     )
+    run.add_arguments(
+        commands.add_parser("run", help="run a program under a profile of refarray")
+    )
     options = parser.parse_args(arguments)
     if options.command == "demo":
         demo.run()
     elif options.command == "check":
         return check.run(options)
+    elif options.command == "run":
+        return run.run(options)
     else:
         parser.print_help()
     return 0
