@@ -1,0 +1,305 @@
+"""Freedom: what the standard leaves to the library, decided by a seed.
+
+Under a profile with a seed (`adversarial`), results are right in all that the standard
+specifies, and differ from call to call in the rest: memory shared or not, the order of
+unique values and eigenvalues, signs of eigenvectors, rounding of sums, values where
+there is no right one, what `empty` finds in memory. Errors stay as they are: code that
+meets one learns more from it than from a wrong value.
+
+Choke points ask here under `if profile.guarded:` alone. Without a seed each function
+gives back what it was given, or None.
+
+Next: `pipeline.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refarray._base import profile
+from refarray._base.devices import CPU
+from refarray._base.dtypes import BY_NAME, IINFO, KINDS, DType
+from refarray._compute.engine import NUMPY_DTYPES, call
+from refarray._compute.engine import view as kernel_view
+from refarray._memory.native import allocate, view, wrap
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from refarray._compute.array import Array
+
+# What takes more memory than this is not copied, filled or shuffled only to surprise.
+_LARGEST = 1 << 24  # bytes
+
+
+# Memory: copies where views were hoped for, and the other way round ------------------
+
+
+def share(
+    x: Array,
+    element_offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    read_only: bool = False,
+) -> Array:
+    """Return a view of the memory of `x`, the result of a function that moves no data.
+
+    With a seed perhaps a copy: copies and views are the library's choice.
+
+    Source: array API 2025.12, copy-view behavior and mutability.
+    """
+    out: Array = view(x, element_offset, shape, strides, read_only)
+    return apart(out) if profile.guarded else out
+
+
+def apart(x: Array) -> Array:
+    """Return `x`, or by chance its elements in new memory, its axes in any order."""
+    if _is_large(x) or not profile.coin():
+        return x
+    out = _somewhere(x)
+    call(np.copyto, kernel_view(out), kernel_view(x))
+    return out
+
+
+def _is_large(x: Array) -> bool:
+    return x._size * x.dtype.itemsize > _LARGEST
+
+
+def _somewhere(x: Array) -> Array:
+    """Return new memory for an array like `x`, where any axis may be the dense one."""
+    order = permutation(x.ndim)
+    assert order is not None
+    shape = x._shape
+    out: Array = allocate(tuple(shape[i] for i in order), x.dtype, x.device, False)
+    strides = out._strides
+    back = tuple(strides[i] for i in order.argsort())
+    out = view(out, 0, shape, back, False)
+    return out
+
+
+def unchanged(x: Array) -> Array | None:
+    """Return by chance a view of `x`, for a result with the same elements, or None."""
+    # One that nobody may write to would be no surprise but an error.
+    if x._read_only or not profile.coin():
+        return None
+    out: Array = view(x, 0, x._shape, x._strides, False)
+    return out
+
+
+_REAL = KINDS["integral"] | KINDS["real floating"]
+
+# Elementwise functions that give back the elements of these dtypes as they are.
+_IDENTITIES = {
+    "abs": KINDS["unsigned integer"],
+    "ceil": KINDS["integral"],
+    "conj": _REAL,
+    "floor": KINDS["integral"],
+    "positive": KINDS["numeric"],
+    "real": _REAL,
+    "round": KINDS["integral"],
+    "trunc": KINDS["integral"],
+}
+
+
+def unary_view(name: str, x: Array) -> Array | None:
+    """Return by chance a view of `x` as the result of an elementwise function, or None.
+
+    Source: array API 2025.12, conj and real, notes: the same underlying memory.
+    """
+    if x.dtype in _IDENTITIES.get(name, ()):
+        return unchanged(x)
+    if name in ("real", "imag") and x.device is CPU and profile.coin():
+        part = getattr(kernel_view(x), name)
+        out: Array = wrap(memoryview(part), BY_NAME[part.dtype.name])
+        return out
+    return None
+
+
+# Values where there is no right one --------------------------------------------------
+
+
+def poison(x: Array) -> Array:
+    """Fill new memory with what memory may hold, and lay it out in any way."""
+    numbers = profile.chance()
+    if numbers is None or _is_large(x):
+        return x
+    out = _somewhere(x)
+    call(np.copyto, kernel_view(out), _anything(numbers, out.dtype, out._shape))
+    return out
+
+
+def _anything(numbers: Generator, dtype: DType, shape: tuple[int, ...]) -> Any:
+    """Return elements of any value: NaN, the largest, the least, and others."""
+    kernel_dtype = NUMPY_DTYPES[dtype]
+    if kernel_dtype.kind == "b":
+        return numbers.integers(2, size=shape).astype(bool)
+    if kernel_dtype.kind in "iu":
+        limits = np.iinfo(kernel_dtype)
+        return numbers.integers(
+            limits.min, limits.max, size=shape, dtype=kernel_dtype, endpoint=True
+        )
+    out = np.empty(shape, kernel_dtype)
+    for part in (out.real, out.imag) if kernel_dtype.kind == "c" else (out,):
+        most = np.finfo(part.dtype).max
+        special = np.array([np.nan, np.inf, -np.inf, most, -most, 1e-30, -0.0])
+        part[...] = numbers.choice(special.astype(part.dtype), size=shape)
+    return out
+
+
+def fill(out: Any, dtype: DType, where: Any) -> None:
+    """Write anything at all into a kernel's array, where the standard has no value."""
+    numbers = profile.chance()
+    if numbers is not None and where.any():
+        call(np.copyto, out, _anything(numbers, dtype, out.shape), where=where)
+
+
+def settle_unary(name: str, x: Any, dtype: DType, out: Any) -> None:
+    """Write what the standard leaves open into the result of an elementwise function.
+
+    Source: array API 2025.12, abs and negative, notes: the least integer.
+    """
+    if name in ("abs", "negative") and dtype in KINDS["signed integer"]:
+        fill(out, dtype, x == IINFO[dtype].min)
+
+
+def settle_binary(name: str, x1: Any, x2: Any, dtype: DType, out: Any) -> None:
+    """Write what the standard leaves open into the result of an elementwise function.
+
+    `dtype` is that in which the operands meet. Source: array API 2025.12, the notes of
+    the functions that `_OPEN` and `_OPEN_INTEGERS` list.
+    """
+    numbers = profile.chance()
+    if numbers is None:
+        return
+    if name in _ZEROS and dtype in KINDS["real floating"]:
+        # Equal, and yet two: zeros of either sign.
+        choice = np.where(numbers.integers(2, size=out.shape), x1, x2)
+        call(np.copyto, out, choice, where=np.equal(x1, x2))
+    elif name in _OPEN_INTEGERS and dtype in KINDS["integral"]:
+        fill(out, dtype, _OPEN_INTEGERS[name](x1, x2, dtype))
+
+
+_ZEROS = ("maximum", "minimum")
+
+
+def _indivisible(x1: Any, x2: Any, dtype: DType) -> Any:
+    """Tell where there is no quotient: by zero, or of the least integer and -1."""
+    least = IINFO[dtype].min
+    return np.equal(x2, 0) | (np.equal(x1, least) & np.equal(x2, -1) & (least < 0))
+
+
+def _too_far(x1: Any, x2: Any, dtype: DType) -> Any:
+    """Tell where a shift is by a negative number, or by the width and more."""
+    return np.less(x2, 0) | np.greater_equal(x2, dtype.bits)
+
+
+_OPEN_INTEGERS: dict[str, Callable[[Any, Any, DType], Any]] = {
+    "bitwise_left_shift": _too_far,
+    "bitwise_right_shift": _too_far,
+    "floor_divide": _indivisible,
+    "remainder": _indivisible,
+}
+
+
+# Orders ------------------------------------------------------------------------------
+
+
+def permutation(n: int) -> Any:
+    """Return the numbers below n in any order, as a kernel's array; None if fixed."""
+    numbers = profile.chance()
+    return None if numbers is None else numbers.permutation(n)
+
+
+def shuffled(values: Any, axis: int) -> tuple[Any, Any]:
+    """Return slices of a kernel's array along an axis in any order, and that order."""
+    order = permutation(values.shape[axis])
+    return (values, None) if order is None else (values.take(order, axis), order)
+
+
+def regrouped(values: Any, axes: tuple[int, ...] | None) -> Any:
+    """Return a kernel's array with elements that are reduced to one in any order.
+
+    The rounding of a sum depends on it; so does which zero is the greatest.
+    """
+    if values.nbytes > _LARGEST:
+        return values
+    for axis in range(values.ndim) if axes is None else axes:
+        if values.shape[axis] > 1:
+            return shuffled(values, axis)[0]
+    return values
+
+
+def nan_first() -> bool:
+    """Tell whether sorting puts NaN first: under odd seeds, always.
+
+    `sort`, `argsort` and `searchsorted` have to agree.
+    Source: array API 2025.12, sorting functions, note; searchsorted, notes.
+    """
+    seed = profile.active().seed
+    return seed is not None and seed % 2 == 1
+
+
+# Matrices ----------------------------------------------------------------------------
+
+
+def hermitian(values: Any) -> Any:
+    """Return Hermitian matrices, or by chance their conjugate transposes.
+
+    They are the same, unless a caller counts on one triangle being read.
+    """
+    return values.swapaxes(-1, -2).conj() if profile.coin() else values
+
+
+def eigensystem(values: Any, vectors: Any, is_complex: bool) -> tuple[Any, Any]:
+    """Return eigenvalues in any order, and eigenvectors times any factor of modulus 1.
+
+    Source: array API 2025.12, eig and eigh, notes: sort order, non-uniqueness.
+    """
+    order = permutation(values.shape[-1])
+    if order is None:
+        return values, vectors
+    vectors = vectors[..., order]
+    return values[..., order], vectors * _factors(vectors, is_complex)[..., None, :]
+
+
+def eigenvalues(values: Any) -> Any:
+    """Return eigenvalues in any order."""
+    return shuffled(values, -1)[0]
+
+
+def singular_vectors(u: Any, vh: Any, pairs: int, is_complex: bool) -> tuple[Any, Any]:
+    """Return singular vectors times any factor of modulus 1, the same in each pair.
+
+    Source: array API 2025.12, svd, notes: non-uniqueness.
+    """
+    left = _factors(u, is_complex)
+    if left is None:
+        return u, vh
+    right = _factors(vh.swapaxes(-1, -2), is_complex)
+    right[..., :pairs] = left[..., :pairs]
+    return u * left[..., None, :], vh * right.conj()[..., None]
+
+
+def triangular(q: Any, r: Any) -> tuple[Any, Any]:
+    """Return a QR decomposition with other signs: columns of Q and rows of R together.
+
+    Source: array API 2025.12, qr, notes: unique up to the sign.
+    """
+    signs = _factors(q, is_complex=False)
+    if signs is None:
+        return q, r
+    return q * signs[..., None, :], r * signs[..., : r.shape[-2], None]
+
+
+def _factors(columns: Any, is_complex: bool) -> Any:
+    """Return a sign, or a complex number of modulus 1, for each column of a matrix."""
+    numbers = profile.chance()
+    if numbers is None:
+        return None
+    shape = (*columns.shape[:-2], columns.shape[-1])
+    if is_complex:
+        return np.exp(2j * np.pi * numbers.random(shape)).astype(columns.dtype)
+    return numbers.choice(np.array([-1, 1], columns.real.dtype), size=shape)
