@@ -236,7 +236,7 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     tensor.data = PyLong_AsVoidPtr(args[0]);
     if (PyErr_Occurred())
         return NULL;
-    PyObject *ignored;
+    ra_sizes ignored;
     tensor.ndim = ra_read_integers(args[1], "a shape", shape, &ignored);
     if (tensor.ndim < 0)
         return NULL;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObject **plain)
+int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_sizes *sizes)
 {
-    *plain = PyTuple_CheckExact(tuple) ? tuple : NULL;
+    *sizes = (ra_sizes){PyTuple_CheckExact(tuple) ? tuple : NULL, 0};
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > RA_MAX_NDIM) {
         PyErr_Format(PyExc_ValueError, "%s must be a tuple of at most %d integers, got %R",
@@ -17,8 +17,12 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObje
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = PyTuple_GetItem(tuple, i);
-        if (!PyLong_CheckExact(item))
-            *plain = NULL;
+        if (!PyLong_CheckExact(item)) {
+            if ((PyObject *)Py_TYPE(item) == ra_unknown_size)
+                sizes->unknown++;
+            else
+                sizes->tuple = NULL;
+        }
         out[i] = PyLong_AsLongLong(item);
         if (out[i] == -1 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -39,7 +43,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
     ra_extent extent;
-    PyObject *extents;
+    ra_sizes sizes;
     const ra_dtype *dtype = ra_dtype_of(args[1]);
     const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
     if (device && !ra_in_host_memory(device)) {
@@ -49,7 +53,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     if (device && ra_admit(dtype, device) < 0)
         return NULL;
     int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
-    int32_t ndim = zeroed >= 0 ? ra_read_integers(args[0], "a shape", shape, &extents) : -1;
+    int32_t ndim = zeroed >= 0 ? ra_read_integers(args[0], "a shape", shape, &sizes) : -1;
     if (ndim < 0)
         return NULL;
 
@@ -70,7 +74,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     char *data = buffer->address;
     BufferObject *memory = ra_buffer_object(buffer, ra_in_host_memory(device));
     return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
-                                 extent.size, 0, extents)
+                                 extent.size, 0, &sizes)
                   : NULL;
 }
 
@@ -88,8 +92,8 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     long long offset = PyLong_AsLongLong(args[1]);
     if (offset == -1 && PyErr_Occurred())
         return NULL;
-    PyObject *extents, *ignored;
-    int32_t ndim = ra_read_integers(args[2], "a shape", shape, &extents);
+    ra_sizes sizes, ignored;
+    int32_t ndim = ra_read_integers(args[2], "a shape", shape, &sizes);
     int32_t count = ndim >= 0 ? ra_read_integers(args[3], "strides", strides, &ignored) : -1;
     int read_only = count >= 0 ? PyObject_IsTrue(args[4]) : -1;
     if (read_only < 0)
@@ -121,7 +125,7 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     }
     BufferObject *shared = (BufferObject *)Py_NewRef((PyObject *)base->buffer);
     return ra_array_new(shared, base->type, base->device, data, ndim, shape, strides,
-                        extent.size, read_only || base->read_only, extents);
+                        extent.size, read_only || base->read_only, &sizes);
 }
 
 /* ---- Memory lent through the buffer protocol ---------------------------------------- */
@@ -234,7 +238,7 @@ PyObject *ra_array_view(PyObject *object, void *closure)
     PyObject *offset = PyLong_FromLongLong(start);
     PyObject *view = NULL;
     if (offset)
-        view = PyObject_CallFunctionObjArgs(ra_make_view, self->shape, self->type->view_dtype,
+        view = PyObject_CallFunctionObjArgs(ra_make_view, self->sizes, self->type->view_dtype,
                                             self->buffer, offset, byte_strides, NULL);
     Py_XDECREF(offset);
     if (byte_strides != Py_None)

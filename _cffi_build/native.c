@@ -17,6 +17,9 @@ static PyMethodDef functions[] = {
     FUNCTION(register_device,
              "register_device($module, device, pair, pretend, /)\n--\n\n"
              "Let `device` stand for the DLPack pair (type, id); pretend: in host memory."),
+    FUNCTION(register_unknown,
+             "register_unknown($module, type, /)\n--\n\n"
+             "Let ints of this subclass be sizes which `shape` and `size` do not tell."),
     FUNCTION(register_array,
              "register_array($module, type, prepare_export, /)\n--\n\n"
              "Make arrays of `type`; call prepare_export(array, stream, dl_device, copy) for "

@@ -105,12 +105,28 @@ static PyType_Spec buffer_spec = {
 
 /* ---- Array: life -------------------------------------------------------------------- */
 
+/* The sizes as a tuple: each an int, but None where the program must not know it. */
+static PyObject *tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *given)
+{
+    PyObject *out = PyTuple_New(ndim);
+    for (int32_t i = 0; out && i < ndim; i++) {
+        PyObject *size = given ? PyTuple_GetItem(given, i) : NULL;
+        if (size && (PyObject *)Py_TYPE(size) == ra_unknown_size)
+            size = Py_NewRef(Py_None);
+        else
+            size = PyLong_FromLongLong(shape[i]);
+        if (!size || PyTuple_SetItem(out, i, size) < 0)
+            Py_CLEAR(out);
+    }
+    return out;
+}
+
 PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
-                       int read_only, PyObject *extents)
+                       int read_only, const ra_sizes *sizes)
 {
-    Py_XINCREF(extents);
+    PyObject *given = sizes ? sizes->tuple : NULL;
     ArrayObject *self = (ArrayObject *)PyType_GenericAlloc(ra_array_type, 0);
     if (!self)
         goto failed;
@@ -123,17 +139,13 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
             goto failed;
         }
     }
-    if (!extents) {
-        extents = PyTuple_New(ndim);
-        if (!extents)
-            goto failed;
-        for (int32_t i = 0; i < ndim; i++) {
-            PyObject *extent = PyLong_FromLongLong(shape[i]);
-            if (!extent || PyTuple_SetItem(extents, i, extent) < 0)
-                goto failed;
-        }
-    }
-    self->shape = extents;
+    self->sizes = given ? Py_NewRef(given) : tuple_of_sizes(ndim, shape, NULL);
+    if (!self->sizes)
+        goto failed;
+    self->shape = given && sizes->unknown ? tuple_of_sizes(ndim, shape, given)
+                                          : Py_NewRef(self->sizes);
+    if (!self->shape)
+        goto failed;
     self->dtype = Py_NewRef(dtype->object);
     self->device_object = Py_NewRef(device->object);
     self->buffer = buffer;
@@ -149,7 +161,6 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
     return (PyObject *)self;
 
 failed:
-    Py_XDECREF(extents);
     Py_XDECREF((PyObject *)self);
     Py_DECREF((PyObject *)buffer);
     return NULL;
@@ -163,6 +174,7 @@ static void array_dealloc(PyObject *object)
     Py_XDECREF(self->view);
     Py_XDECREF((PyObject *)self->buffer);
     Py_XDECREF(self->shape);
+    Py_XDECREF(self->sizes);
     Py_XDECREF(self->dtype);
     Py_XDECREF(self->device_object);
     if (self->extents != self->room)
@@ -271,10 +283,25 @@ static PyObject *array_ndim(PyObject *self, void *closure)
     return PyLong_FromLong(((ArrayObject *)self)->ndim);
 }
 
-static PyObject *array_size(PyObject *self, void *closure)
+static PyObject *array_size(PyObject *object, void *closure)
 {
     (void)closure;
-    return PyLong_FromLongLong(((ArrayObject *)self)->size);
+    ArrayObject *self = (ArrayObject *)object;
+    if (self->shape != self->sizes)
+        Py_RETURN_NONE;
+    return PyLong_FromLongLong(self->size);
+}
+
+static PyObject *array_count(PyObject *object, void *closure)
+{
+    (void)closure;
+    ArrayObject *self = (ArrayObject *)object;
+    PyObject *count = PyLong_FromLongLong(self->size);
+    if (!count || self->shape == self->sizes)
+        return count;
+    PyObject *unknown = PyObject_CallFunctionObjArgs(ra_unknown_size, count, NULL);
+    Py_DECREF(count);
+    return unknown;
 }
 
 static PyObject *array_strides(PyObject *object, void *closure)
@@ -305,7 +332,10 @@ static PyObject *array_read_only(PyObject *self, void *closure)
 
 static PyMemberDef array_members[] = {
     {"shape", T_OBJECT_EX, offsetof(ArrayObject, shape), READONLY,
-     "Extent of each axis, in elements. Source: array API, array.shape."},
+     "Extent of each axis, in elements; None if it is not known. Source: array API, "
+     "array.shape."},
+    {"_shape", T_OBJECT_EX, offsetof(ArrayObject, sizes), READONLY,
+     "Extent of each axis, in elements; an Unknown where shape has None."},
     {"dtype", T_OBJECT_EX, offsetof(ArrayObject, dtype), READONLY,
      "Data type of the elements. Source: array API, array.dtype."},
     {"device", T_OBJECT_EX, offsetof(ArrayObject, device_object), READONLY,
@@ -318,7 +348,9 @@ static PyMemberDef array_members[] = {
 
 static PyGetSetDef array_getset[] = {
     {"ndim", array_ndim, NULL, "Number of axes. Source: array API, array.ndim.", NULL},
-    {"size", array_size, NULL, "Number of elements. Source: array API, array.size.", NULL},
+    {"size", array_size, NULL,
+     "Number of elements; None if it is not known. Source: array API, array.size.", NULL},
+    {"_size", array_count, NULL, "Number of elements; an Unknown where size is None.", NULL},
     {"_view", ra_array_view, NULL, "What kernels compute with: a view of this memory.",
      NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},

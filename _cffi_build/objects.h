@@ -59,7 +59,8 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *shape;            /* tuple of int */
+    PyObject *shape;            /* tuple of int; None for a size that is not known */
+    PyObject *sizes;            /* the same tuple, or one with all sizes */
     PyObject *dtype;
     PyObject *device_object;
     BufferObject *buffer;
@@ -81,14 +82,22 @@ static inline int64_t *ra_strides(ArrayObject *a) { return a->extents + a->ndim;
 extern PyTypeObject *ra_array_type;     /* refarray.Array, once it is registered */
 int ra_is_array(PyObject *object);
 
+/* A shape as Python has it. An int of the registered subclass is a size that the program
+ * must not know, though the memory has it: profiles in which shapes depend on values. */
+typedef struct {
+    PyObject *tuple;    /* borrowed; NULL if it holds other objects than ints and those */
+    int unknown;        /* how many of those */
+} ra_sizes;
+extern PyObject *ra_unknown_size;       /* the subclass, once it is registered */
+
 /* Both steal their first argument, also when they fail. The layout of an array must have
  * been measured, and must lie inside the buffer; strides of length-1 axes are normalised.
- * extents: the shape as a tuple of int, if there is one already, or NULL. */
+ * sizes: the shape, if there is a tuple of it already, or NULL. */
 BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host);
 PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
-                       int read_only, PyObject *extents);
+                       int read_only, const ra_sizes *sizes);
 
 int ra_objects_install(PyObject *module);
 int ra_export_install(void);
@@ -103,15 +112,15 @@ int ra_lend_tensor(ArrayObject *array, DLTensor *out, int64_t *strides, uint64_t
 /* An array over a tensor that is handed over, also when this fails. */
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
 
-/* Read a tuple of integers. Returns how many, or -1 with an exception set. Sets *plain to
- * the tuple if it holds nothing but exact ints, so that it can serve as a shape. */
-int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, PyObject **plain);
+/* Read a tuple of integers. Returns how many, or -1 with an exception set. */
+int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_sizes *sizes);
 
 /* Functions for Python; their docstrings stand in native.c. */
 #define RA_FUNCTION(name) PyObject *name(PyObject *, PyObject *const *, Py_ssize_t)
 RA_FUNCTION(ra_py_register_dtype);
 RA_FUNCTION(ra_py_register_view);
 RA_FUNCTION(ra_py_register_device);
+RA_FUNCTION(ra_py_register_unknown);
 RA_FUNCTION(ra_py_register_array);
 RA_FUNCTION(ra_py_register_guard);
 RA_FUNCTION(ra_py_allocate);

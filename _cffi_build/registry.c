@@ -29,6 +29,7 @@ static int n_devices;
 PyTypeObject *ra_array_type;
 PyObject *ra_make_view;
 PyObject *ra_prepare_export;
+PyObject *ra_unknown_size;
 static PyObject *check_new;
 static PyObject *lend;
 
@@ -143,6 +144,17 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
     }
     devices[n_devices++] =
         (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0]), pretend};
+    Py_RETURN_NONE;
+}
+
+PyObject *ra_py_register_unknown(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyType_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "register_unknown(type)");
+        return NULL;
+    }
+    replace(&ra_unknown_size, args[0]);
     Py_RETURN_NONE;
 }
 

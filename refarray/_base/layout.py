@@ -30,6 +30,45 @@ def _integer(obj: object, what: str) -> int:
         raise TypeError(f"{what} is an integer, not {type(obj).__name__}") from None
 
 
+class Unknown(int):
+    """A size that the program must not know, though the memory has it.
+
+    It depends on values, under a profile where values are not computed unasked. What is
+    computed from such a size is another. It equals no size but its like.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "None"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unknown and int(self) == int(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __add__(self, other: int) -> Unknown:
+        return Unknown(int(self) + int(other))
+
+    def __sub__(self, other: int) -> Unknown:
+        return Unknown(int(self) - int(other))
+
+    def __rsub__(self, other: int) -> Unknown:
+        return Unknown(int(other) - int(self))
+
+    def __mul__(self, other: int) -> Unknown:
+        return Unknown(int(self) * int(other))
+
+    def __floordiv__(self, other: int) -> Unknown:
+        return Unknown(int(self) // int(other))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
 # Shape and size ----------------------------------------------------------------------
 
 

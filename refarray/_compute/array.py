@@ -65,7 +65,7 @@ class Array(Operators):
                 f"mT needs at least two dimensions, this array has {self.ndim} "
                 "(array API 2025.12, array.mT)"
             )
-        shape, strides = self.shape, self._strides
+        shape, strides = self._shape, self._strides
         return view(
             self,
             0,
@@ -136,7 +136,7 @@ class Array(Operators):
                 "an array without dimensions has no axis to iterate over "
                 "(array API 2025.12, array.__getitem__, notes)"
             )
-        return (self[i] for i in range(self.shape[0]))
+        return (self[i] for i in range(self._shape[0]))
 
     def __repr__(self) -> str:
         return text.representation(self)
@@ -155,7 +155,7 @@ class Array(Operators):
         if profile.guarded:
             profile.check_values("a pickle")
         data = numpy_view(self).tobytes()
-        return _restore, (self.dtype, self.shape, data, self.device)
+        return _restore, (self.dtype, self._shape, data, self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class Array(Operators):
         if self.ndim:
             raise TypeError(
                 f"{what}() takes an array without dimensions, this one has shape "
-                f"{self.shape} (array API 2025.12, array.__{what}__)"
+                f"{self._shape} (array API 2025.12, array.__{what}__)"
             )
         if self.dtype.family == "held":
             raise held_error(self.dtype)
@@ -217,7 +217,7 @@ class Array(Operators):
 def transfer(function: str, x: Array, target: Device) -> Array:
     """Return a copy of `x` on another device; `function` is what asked for it."""
     if profile.guarded:
-        size = x.size * x.dtype.itemsize
+        size = x._size * x.dtype.itemsize
         profile.check_transfer(function, x.device, target, size)
     return host.copy(x, target)
 

@@ -35,7 +35,7 @@ def cast(x: Array, dtype: DType) -> Array:
     any other to a held one.
     """
     check_cast(x.dtype, dtype)
-    out: Array = allocate(x.shape, dtype, x.device, False)
+    out: Array = allocate(x._shape, dtype, x.device, False)
     convert(view(x), x.dtype, out)
     return out
 

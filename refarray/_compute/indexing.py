@@ -35,7 +35,7 @@ def get(x: Any, key: object) -> Any:
 
     Source: array API 2025.12, indexing.
     """
-    layout = index_layout(key, x.shape, x._strides)
+    layout = index_layout(key, x._shape, x._strides)
     if layout is not None:
         return view(x, *layout, False)
     values = call(kernel_view(x).__getitem__, _numpy_key(x, key))
@@ -60,7 +60,7 @@ def put(x: Any, key: object, value: Any) -> None:
         source = kernel_view(value)
     else:
         source = _scalar_source(x, value)
-    layout = index_layout(key, x.shape, x._strides)
+    layout = index_layout(key, x._shape, x._strides)
     if layout is not None:
         target = kernel_view(view(x, *layout, False))
         # NumPy buffers a source that overlaps the target.

@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 def reshape(x: ArrayBase, shape: Shape) -> Array:
     """Return the elements in row-major order as an array of `shape`."""
     out: Array = allocate(shape, x.dtype, x.device, False)
-    kernel_view(out).reshape(x.shape)[...] = kernel_view(x)
+    kernel_view(out).reshape(x._shape)[...] = kernel_view(x)
     return out
 
 
@@ -43,8 +43,8 @@ def join(
 
 def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
     """Return each element, or each slice along `axis`, as often as `times`."""
-    shape, inner = x.shape, x.ndim
-    result: Shape = (x.size * times,)
+    shape, inner = x._shape, x.ndim
+    result: Shape = (x._size * times,)
     if axis is not None:
         inner, result = (
             axis + 1,
@@ -89,7 +89,7 @@ def negative(name: str, times: int) -> ValueError:
 
 def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
-    sizes = [1] * (len(counts) - x.ndim) + list(x.shape)
+    sizes = [1] * (len(counts) - x.ndim) + list(x._shape)
     shape = check_shape([n * size for n, size in zip(counts, sizes, strict=True)])
     # Seen with an axis more for each that is repeated, the result is x broadcast.
     spread: list[int] = []
@@ -107,12 +107,12 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
 
 def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
     """Return the elements shifted cyclically along axes, `{axis: shift}`."""
-    out: Array = allocate(x.shape, x.dtype, x.device, False)
+    out: Array = allocate(x._shape, x.dtype, x.device, False)
     target, source = kernel_view(out), kernel_view(x)
     # Along each axis two parts change places: (axis, where to, where from).
     parts = []
     for axis, shift in shifts.items():
-        size = x.shape[axis]
+        size = x._shape[axis]
         n = shift % size if size else 0
         if n:
             parts.append(

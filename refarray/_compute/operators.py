@@ -59,11 +59,11 @@ def _in_place(name: str, x: Any, other: Any) -> Array:
         return NotImplemented  # type: ignore[no-any-return]
     check_writable(x)
     result: Array = getattr(standard, name)(x, other)
-    if result.dtype is not x.dtype or result.shape != x.shape:
+    if result.dtype is not x.dtype or result._shape != x._shape:
         error = TypeError if result.dtype is not x.dtype else ValueError
         raise error(
-            f"in place, {name} cannot turn {x.dtype} of shape {x.shape} into "
-            f"{result.dtype} of shape {result.shape} "
+            f"in place, {name} cannot turn {x.dtype} of shape {x._shape} into "
+            f"{result.dtype} of shape {result._shape} "
             "(array API 2025.12, in-place operators)"
         )
     np.copyto(view(x), view(result))

@@ -19,7 +19,7 @@ from refarray._memory.native import allocate
 
 def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     """Return the elements sorted along `axis`."""
-    out: Array = allocate(x.shape, x.dtype, x.device, False)
+    out: Array = allocate(x._shape, x.dtype, x.device, False)
     values = kernel_view(out)
     kernels(x.device).copyto(values, kernel_view(x))
     reverse = getattr(kernels(x.device), _reversal(x)) if descending else None
@@ -78,7 +78,7 @@ class Groups:
             ordered = values[self.order]
         else:
             ordered = k.sort(values, kind=_kind(x, stable=True))
-        self.starts = k.ones(x.size, dtype=bool)
+        self.starts = k.ones(x._size, dtype=bool)
         # NaN differs from itself, so that each is a group of its own.
         k.not_equal(ordered[1:], ordered[:-1], out=self.starts[1:])
         self.representatives = ordered[self.starts]
@@ -96,7 +96,7 @@ class Groups:
         k = kernels(self.x.device)
         groups = k.cumsum(self.starts, dtype=NUMPY_DTYPES[self.index])
         groups -= 1
-        out: Array = allocate(self.x.shape, self.index, self.x.device, False)
+        out: Array = allocate(self.x._shape, self.index, self.x.device, False)
         kernel_view(out).reshape(-1)[self.order] = groups
         return out
 
@@ -107,7 +107,7 @@ class Groups:
         out: Array = allocate(begins.shape, self.index, self.x.device, False)
         counts = kernel_view(out)
         k.subtract(begins[1:], begins[:-1], out=counts[:-1])
-        counts[-1:] = self.x.size - begins[-1:]
+        counts[-1:] = self.x._size - begins[-1:]
         return out
 
     def _array(self, values: Any) -> Array:

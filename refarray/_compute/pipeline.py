@@ -178,7 +178,7 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype, None))
     if plan is None:
         plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
-    out: Array = allocate(x.shape, plan.result, x.device, False)
+    out: Array = allocate(x._shape, plan.result, x.device, False)
     # As `call`, without the packing of arguments that costs more than a short addition.
     try:
         silent.run(plan.kernel, x._view, out=out._view)
@@ -199,21 +199,21 @@ def binary(
         plan = _plans.get((name, x1.dtype, x2.dtype))
         if plan is None:
             plan = _plan_for_arrays(name, category, x1, x2, result)
-        shape, device = x1.shape, x1.device
+        shape, device = x1._shape, x1.device
         if x2.device is not device:
             raise device_error(name, device, x2.device)
-        if x2.shape != shape:
-            shape = broadcast_shapes(shape, x2.shape)
+        if x2._shape != shape:
+            shape = broadcast_shapes(shape, x2._shape)
         v1, v2 = x1._view, x2._view
         if not plan.converts:
             v1, v2 = _converted(v1, plan), _converted(v2, plan)
     elif isinstance(x1, ArrayBase):
         plan = _plan_for_scalar(name, category, x1, x2, result)
-        shape, device = x1.shape, x1.device
+        shape, device = x1._shape, x1.device
         v1, v2 = _converted(x1._view, plan), scalar_value(x2, plan.common)
     elif isinstance(x2, ArrayBase):
         plan = _plan_for_scalar(name, category, x2, x1, result)
-        shape, device = x2.shape, x2.device
+        shape, device = x2._shape, x2.device
         v1, v2 = scalar_value(x1, plan.common), _converted(x2._view, plan)
     else:
         raise operand_error(name, x1)
@@ -231,10 +231,10 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
     if x.dtype not in REAL.dtypes:
         raise category_error("clip", REAL, x.dtype)
     low, high = _as_limit(x, lower, "min"), _as_limit(x, upper, "max")
-    shape = x.shape
-    for limit in (low, high):
-        if limit is not None and limit.ndim and limit.shape != shape:
-            shape = broadcast_shapes(shape, limit.shape)
+    shape = x._shape
+    for limit in (lower, upper):
+        if isinstance(limit, ArrayBase) and limit._shape != shape:
+            shape = broadcast_shapes(shape, limit._shape)
     out: Array = allocate(shape, x.dtype, x.device, False)
     if low is None and high is None:
         call(np.copyto, view(out), view(x))

@@ -39,9 +39,9 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
     if axis is not None or keepdims:
         axes = normalize_axes(axis, x.ndim)
         if keepdims:
-            shape = tuple([1 if a in axes else n for a, n in enumerate(x.shape)])
+            shape = tuple([1 if a in axes else n for a, n in enumerate(x._shape)])
         else:
-            shape = tuple([n for a, n in enumerate(x.shape) if a not in axes])
+            shape = tuple([n for a, n in enumerate(x._shape) if a not in axes])
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device), ufunc).reduce
     call(kernel, view(x), axes, None, view(out), keepdims)
@@ -51,8 +51,8 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
 def count(x: Array, axis: Axes) -> int:
     """Return how many elements a reduction along `axis` makes one of."""
     if axis is None:
-        return x.size
-    return size_of(tuple(x.shape[a] for a in normalize_axes(axis, x.ndim)))
+        return x._size
+    return size_of(tuple(x._shape[a] for a in normalize_axes(axis, x.ndim)))
 
 
 def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType]:
@@ -95,7 +95,7 @@ def accumulate(
             f"has {x.ndim} axes (array API 2025.12, {name})"
         )
     along = 0 if axis is None else normalize_axis(axis, x.ndim)
-    shape, first = list(x.shape), 0 if initial is None else 1
+    shape, first = list(x._shape), 0 if initial is None else 1
     shape[along] += first
     out: Array = allocate(tuple(shape), result, x.device, False)
     target = view(out)

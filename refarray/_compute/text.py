@@ -20,7 +20,7 @@ _THRESHOLD = 1000  # elements; a larger array is abbreviated to its corners
 def elements(x: ArrayBase, prefix: str = "") -> str:
     """Return the elements in brackets, abbreviated when there are many."""
     if profile.guarded and profile.active().values == "raise":
-        return f"<{x.size} values that are not known>"
+        return f"<{x._size} values that are not known>"
     view = numpy_view(x)
     if x.dtype is dtypes.bfloat16:
         view = widen_bfloat16(_corners(view))
@@ -42,8 +42,8 @@ def elements(x: ArrayBase, prefix: str = "") -> str:
 def representation(x: ArrayBase) -> str:
     """Return the text of `repr(x)`: elements, dtype, and what they do not show."""
     details = f"dtype={x.dtype!r}"
-    if x.size == 0 and x.shape != (0,):
-        details = f"shape={x.shape}, {details}"
+    if x._size == 0 and x._shape != (0,):
+        details = f"shape={x._shape}, {details}"
     if x.device is not CPU:
         details += f", device={x.device!r}"
     text = elements(x, prefix="Array(")

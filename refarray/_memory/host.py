@@ -38,7 +38,7 @@ numpy_view: Callable[[ArrayBase], np.ndarray[Any, Any]] = attrgetter("_view")
 
 def copy(x: _A, device: Device | None = None) -> _A:
     """Return the elements of `x` in new row-major memory, of its device by default."""
-    out: _A = allocate(x.shape, x.dtype, device or x.device, False)
+    out: _A = allocate(x._shape, x.dtype, device or x.device, False)
     np.copyto(numpy_view(out), numpy_view(x))
     return out
 

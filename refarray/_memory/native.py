@@ -12,6 +12,7 @@ from refarray import _native
 from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
+from refarray._base.layout import Unknown
 
 if _native.lib.ra_install(b"refarray._native") != 0:
     raise ImportError("refarray's native module could not be installed; see above")
@@ -27,6 +28,7 @@ def _register(device: Device) -> None:
 for _device in devices.CPU, *devices.devices():
     _register(_device)
 devices.on_register.append(_register)
+_native.register_unknown(Unknown)
 
 ffi = _native.ffi
 lib = _native.lib

@@ -163,7 +163,7 @@ def _new_like(
 ) -> Array:
     check(name, x)
     return _new(
-        x.shape,
+        x._shape,
         x.dtype if dtype is None else dtype,
         x.device if device is None else device,
         zeroed,
@@ -340,7 +340,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
         check("meshgrid", x)
         if x.ndim != 1:
             raise ValueError(
-                f"meshgrid takes one-dimensional arrays, got shape {x.shape} "
+                f"meshgrid takes one-dimensional arrays, got shape {x._shape} "
                 "(array API 2025.12, meshgrid)"
             )
         if x.dtype is not arrays[0].dtype:
@@ -351,11 +351,11 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     order = list(range(len(arrays)))
     if indexing == "xy" and len(arrays) > 1:
         order[:2] = [1, 0]
-    shape = tuple(arrays[i].size for i in order)
+    shape = tuple(arrays[i]._size for i in order)
     grids = []
     for position, x in enumerate(arrays):
         ones = [1] * len(arrays)
-        ones[order.index(position)] = x.size
+        ones[order.index(position)] = x._size
         out: Array = allocate(shape, x.dtype, x.device, False)
         kernel_view(out)[...] = kernel_view(x).reshape(ones)
         grids.append(out)
@@ -382,16 +382,16 @@ def _triangle(name: str, x: Array, diagonal: int, lower: bool) -> Array:
     check(name, x)
     if x.ndim < 2:
         raise ValueError(
-            f"{name} takes matrices, got an array of shape {x.shape} "
+            f"{name} takes matrices, got an array of shape {x._shape} "
             f"(array API 2025.12, {name}: shape (..., M, N))"
         )
     k = kernels(x.device)
-    rows, cols = x.shape[-2:]
+    rows, cols = x._shape[-2:]
     # Beyond the corners nothing changes, and the kernel takes int64.
     offset = min(max(integer(name, "k", diagonal), -rows - 1), cols + 1)
     kept = k.tri(rows, cols, offset if lower else offset - 1, dtype=bool)
     if not lower:
         k.logical_not(kept, out=kept)
-    out: Array = allocate(x.shape, x.dtype, x.device, True)
+    out: Array = allocate(x._shape, x.dtype, x.device, True)
     k.copyto(kernel_view(out), kernel_view(x), where=kept)
     return out

@@ -132,7 +132,7 @@ def _length(
     if they are the first half of a signal with Hermitian symmetry.
     """
     check_operands(f"fft.{name}", category, x)
-    size = x.shape[normalize_axis(axis, x.ndim)]
+    size = x._shape[normalize_axis(axis, x.ndim)]
     if n is None:
         n = 2 * (size - 1) if half else size
     return _count(f"fft.{name}", n)
@@ -154,7 +154,7 @@ def _transform(
             f"(array API 2025.12, fft.{name})"
         )
     position = normalize_axis(axis, x.ndim)
-    shape = (*x.shape[:position], size, *x.shape[position + 1 :])
+    shape = (*x._shape[:position], size, *x._shape[position + 1 :])
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device).fft, name)
     call(kernel, view(x), n, position, norm, out=view(out))
@@ -317,14 +317,14 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Elements rolled so that frequency zero is in the middle of each axis."""
     check_operands("fft.fftshift", FLOATING, x)
     positions = _axes(axes, x.ndim)
-    return _rolled(x, positions, [x.shape[axis] // 2 for axis in positions])
+    return _rolled(x, positions, [x._shape[axis] // 2 for axis in positions])
 
 
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`, from which it differs where a size is odd."""
     check_operands("fft.ifftshift", FLOATING, x)
     positions = _axes(axes, x.ndim)
-    return _rolled(x, positions, [-(x.shape[axis] // 2) for axis in positions])
+    return _rolled(x, positions, [-(x._shape[axis] // 2) for axis in positions])
 
 
 def _axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:

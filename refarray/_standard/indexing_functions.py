@@ -29,16 +29,16 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     places = _indices("take", x, indices)
     if indices.ndim != 1:
         raise ValueError(
-            f"take takes indices of one dimension, got shape {indices.shape} "
+            f"take takes indices of one dimension, got shape {indices._shape} "
             "(array API 2025.12, take)"
         )
     if axis is None and x.ndim != 1:
         raise ValueError(
-            f"take needs an axis for an array of shape {x.shape} "
+            f"take needs an axis for an array of shape {x._shape} "
             "(array API 2025.12, take)"
         )
     i = 0 if axis is None else normalize_axis(axis, x.ndim)
-    shape = (*x.shape[:i], indices.size, *x.shape[i + 1 :])
+    shape = (*x._shape[:i], indices._size, *x._shape[i + 1 :])
     out: Array = allocate(shape, x.dtype, x.device, False)
     call(kernels(x.device).take, kernel_view(x), places, i, kernel_view(out))
     return out
@@ -57,7 +57,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
             f"take_along_axis takes as many dimensions of indices as of x, got "
             f"{indices.ndim} and {x.ndim} (array API 2025.12, take_along_axis)"
         )
-    broadcast_shapes(_others(x.shape, i), _others(indices.shape, i))
+    broadcast_shapes(_others(x._shape, i), _others(indices._shape, i))
     values = call(kernels(x.device).take_along_axis, kernel_view(x), places, i)
     return adopt(values, x.dtype, x.device)
 

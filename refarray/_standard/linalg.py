@@ -99,12 +99,12 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     name = "linalg.cross"
     check_operands(name, NUMERIC, x1, x2)
     position = axis_from_the_end(name, axis, x1, x2)
-    if x1.shape[position] != 3 or x2.shape[position] != 3:
+    if x1._shape[position] != 3 or x2._shape[position] != 3:
         raise ValueError(
-            f"{name} takes vectors of 3 elements, got {x1.shape[position]} and "
-            f"{x2.shape[position]} along axis {position} (array API 2025.12, {name})"
+            f"{name} takes vectors of 3 elements, got {x1._shape[position]} and "
+            f"{x2._shape[position]} along axis {position} (array API 2025.12, {name})"
         )
-    shape = broadcast_shapes(x1.shape, x2.shape)
+    shape = broadcast_shapes(x1._shape, x2._shape)
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
     call(_cross, kernels(x1.device), view(x1), view(x2), position, view(out))
     return out
@@ -127,10 +127,10 @@ def outer(x1: Array, x2: Array, /) -> Array:
     check_operands(name, NUMERIC, x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(
-            f"{name} takes two vectors, got shapes {x1.shape} and {x2.shape} "
+            f"{name} takes two vectors, got shapes {x1._shape} and {x2._shape} "
             f"(array API 2025.12, {name})"
         )
-    shape = x1.shape + x2.shape
+    shape = x1._shape + x2._shape
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
     call(kernels(x1.device).multiply.outer, view(x1), view(x2), out=view(out))
     return out
@@ -144,7 +144,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """
     check_array("linalg.diagonal", x)
     check_matrix_shape("linalg.diagonal", x)
-    (*batch, rows, columns), (*steps, down, right) = x.shape, x._strides
+    (*batch, rows, columns), (*steps, down, right) = x._shape, x._strides
     k = integer("linalg.diagonal", "offset", offset)
     size = max(0, min(rows, columns - k) if k >= 0 else min(rows + k, columns))
     first = (k * right if k >= 0 else -k * down) if size else 0
@@ -226,11 +226,11 @@ def solve(x1: Array, x2: Array, /) -> Array:
     vector = x2.ndim == 1
     if not vector:
         check_matrix_shape(name, x2)
-        broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
-    if x2.shape[-2:][0] != x1.shape[-1]:
+        broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
+    if x2._shape[-2:][0] != x1._shape[-1]:
         raise ValueError(
             f"{name} takes one right-hand value for each unknown, got shapes "
-            f"{x1.shape} and {x2.shape} (array API 2025.12, {name})"
+            f"{x1._shape} and {x2._shape} (array API 2025.12, {name})"
         )
     # One column in every case, so that no kernel has to guess what a vector means.
     columns = view(x2)[:, None] if vector else view(x2)
@@ -295,15 +295,15 @@ def _relative_tolerance(name: str, x: Array, rtol: Any) -> Any:
     if isinstance(rtol, Array):
         check_operands(name, REAL_FLOATING, rtol)
         check_operands(name, FLOATING, x, rtol)  # on one device
-        batch = x.shape[:-2]
-        if broadcast_shapes(rtol.shape, batch) != batch:
+        batch = x._shape[:-2]
+        if broadcast_shapes(rtol._shape, batch) != batch:
             raise ValueError(
-                f"rtol of shape {rtol.shape} does not broadcast to the stack of shape "
+                f"rtol of shape {rtol._shape} does not broadcast to the stack of shape "
                 f"{batch} (array API 2025.12, {name})"
             )
         return view(rtol)
     if rtol is None:
-        rtol = max(x.shape[-2:]) * FINFO[real].eps
+        rtol = max(x._shape[-2:]) * FINFO[real].eps
     if isinstance(rtol, bool) or not isinstance(rtol, (int, float)):
         raise TypeError(
             f"rtol is a float, an array or None, not {type(rtol).__name__} "

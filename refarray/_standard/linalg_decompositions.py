@@ -61,7 +61,7 @@ def check_matrices(name: str, x: Array, *, square: bool = False) -> None:
 
 def check_matrix_shape(name: str, x: Array, *, square: bool = False) -> None:
     """Raise ValueError unless `x` has the shape of a matrix or a stack of them."""
-    shape = x.shape
+    shape = x._shape
     if len(shape) < 2:
         raise ValueError(
             f"{name} takes matrices, shape (..., M, N), got shape {shape} "

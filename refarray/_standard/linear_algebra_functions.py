@@ -27,7 +27,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     ValueError for an array without dimensions, and where the two K differ.
     """
     check_operands("matmul", NUMERIC, x1, x2)
-    shape1, shape2 = x1.shape, x2.shape
+    shape1, shape2 = x1._shape, x2._shape
     if not shape1 or not shape2:
         raise ValueError(
             "matmul takes arrays of at least one dimension, got shapes "
@@ -71,17 +71,17 @@ def tensordot(
     """
     check_operands("tensordot", NUMERIC, x1, x2)
     summed1, summed2 = _pairs_of_axes(axes, x1.ndim, x2.ndim)
-    sizes = tuple(x1.shape[axis] for axis in summed1)
-    if sizes != tuple(x2.shape[axis] for axis in summed2):
+    sizes = tuple(x1._shape[axis] for axis in summed1)
+    if sizes != tuple(x2._shape[axis] for axis in summed2):
         raise ValueError(
             f"tensordot sums over pairs of axes of one size, got axes {summed1} of "
-            f"shape {x1.shape} and axes {summed2} of shape {x2.shape} "
+            f"shape {x1._shape} and axes {summed2} of shape {x2._shape} "
             "(array API 2025.12, tensordot)"
         )
     kept1 = tuple(axis for axis in range(x1.ndim) if axis not in summed1)
     kept2 = tuple(axis for axis in range(x2.ndim) if axis not in summed2)
-    rows = tuple(x1.shape[axis] for axis in kept1)
-    columns = tuple(x2.shape[axis] for axis in kept2)
+    rows = tuple(x1._shape[axis] for axis in kept1)
+    columns = tuple(x2._shape[axis] for axis in kept2)
     out: Array = allocate(rows + columns, promote(x1.dtype, x2.dtype), x1.device, False)
     # One matrix product: the axes that remain make the rows, those summed the columns.
     m, k, n = size_of(rows), size_of(sizes), size_of(columns)
@@ -128,14 +128,14 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """
     check_operands("vecdot", NUMERIC, x1, x2)
     position = axis_from_the_end("vecdot", axis, x1, x2)
-    size1, size2 = x1.shape[position], x2.shape[position]
+    size1, size2 = x1._shape[position], x2._shape[position]
     if size1 != size2:
         raise ValueError(
             f"vecdot sums over an axis of one size, got {size1} and {size2} in shapes "
-            f"{x1.shape} and {x2.shape} (array API 2025.12, vecdot)"
+            f"{x1._shape} and {x2._shape} (array API 2025.12, vecdot)"
         )
     shape = broadcast_shapes(
-        shape_without(x1.shape, position), shape_without(x2.shape, position)
+        shape_without(x1._shape, position), shape_without(x2._shape, position)
     )
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
     call(kernels(x1.device).vecdot, view(x1), view(x2), axis=position, out=view(out))

@@ -60,14 +60,14 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """
     check_array("broadcast_to", x)
     target = check_shape(shape)
-    if layout.broadcast_shapes(x.shape, target) != target:
+    if layout.broadcast_shapes(x._shape, target) != target:
         raise ValueError(
-            f"an array of shape {x.shape} does not broadcast to {target} "
+            f"an array of shape {x._shape} does not broadcast to {target} "
             "(array API 2025.12, broadcast_to)"
         )
     added = len(target) - x.ndim
     steps = (
-        0 if n == 1 else stride for n, stride in zip(x.shape, x._strides, strict=True)
+        0 if n == 1 else stride for n, stride in zip(x._shape, x._strides, strict=True)
     )
     return view(x, 0, target, (0,) * added + tuple(steps), True)
 
@@ -80,8 +80,8 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     for x in arrays:
         check_array("broadcast_arrays", x)
     check_device("broadcast_arrays", *arrays)
-    shape = layout.broadcast_shapes(*(x.shape for x in arrays))
-    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+    shape = layout.broadcast_shapes(*(x._shape for x in arrays))
+    return tuple(x if x._shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
 # Axes --------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def moveaxis(
 
 
 def _permuted(x: Array, order: tuple[int, ...]) -> Array:
-    shape, strides = x.shape, x._strides
+    shape, strides = x._shape, x._strides
     return view(
         x, 0, tuple(shape[i] for i in order), tuple(strides[i] for i in order), False
     )
@@ -139,7 +139,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     check_array("expand_dims", x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     added = _axes("expand_dims", axis, x.ndim + count)
-    shape, strides = list(x.shape), list(x._strides)
+    shape, strides = list(x._shape), list(x._strides)
     for position in sorted(added):
         shape.insert(position, 1)
         strides.insert(position, 0)
@@ -151,9 +151,9 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     check_array("squeeze", x)
     removed = _axes("squeeze", axis, x.ndim)
     for i in removed:
-        if x.shape[i] != 1:
+        if x._shape[i] != 1:
             raise ValueError(
-                f"squeeze removes axes of size 1, axis {i} has size {x.shape[i]} "
+                f"squeeze removes axes of size 1, axis {i} has size {x._shape[i]} "
                 "(array API 2025.12, squeeze)"
             )
     kept = [i for i in range(x.ndim) if i not in removed]
@@ -164,19 +164,19 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """View with the order of elements reversed along `axis`, or along all axes."""
     check_array("flip", x)
     reversed_axes = normalize_axes(_tuple(axis), x.ndim)
-    shape, strides = x.shape, list(x._strides)
+    shape, strides = x._shape, list(x._strides)
     offset = 0
     for i in reversed_axes:
         offset += (shape[i] - 1) * strides[i]
         strides[i] = -strides[i]
-    return view(x, offset if x.size else 0, shape, tuple(strides), False)
+    return view(x, offset if x._size else 0, shape, tuple(strides), False)
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The slices along `axis`, as views."""
     check_array("unstack", x)
     i = normalize_axis(axis, x.ndim)
-    shape, strides = x.shape, x._strides
+    shape, strides = x._shape, x._strides
     rest = shape[:i] + shape[i + 1 :], strides[:i] + strides[i + 1 :]
     step = strides[i] if size_of(rest[0]) else 0
     return tuple(view(x, n * step, *rest, False) for n in range(shape[i]))
@@ -210,13 +210,13 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     target = _inferred(x, shape)
     if copy is not True:
-        strides = reshaped_strides(x.shape, x._strides, target)
+        strides = reshaped_strides(x._shape, x._strides, target)
         if strides is not None:
             return view(x, 0, target, strides, False)
         if copy is False:
             raise ValueError(
                 f"copy=False, but the elements of this strided array of shape "
-                f"{x.shape} must be copied to have shape {target} "
+                f"{x._shape} must be copied to have shape {target} "
                 "(array API 2025.12, reshape)"
             )
     return movement.reshape(x, target)
@@ -233,11 +233,11 @@ def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
         given[i] = 1
     target = list(check_shape(given))
     known = size_of(tuple(target))
-    if unknown and known and x.size % known == 0:
-        target[unknown[0]] = x.size // known
-    elif unknown or known != x.size:
+    if unknown and known and x._size % known == 0:
+        target[unknown[0]] = x._size // known
+    elif unknown or known != x._size:
         raise ValueError(
-            f"an array of shape {x.shape} with {x.size} elements cannot have shape "
+            f"an array of shape {x._shape} with {x._size} elements cannot have shape "
             f"{shape} (array API 2025.12, reshape)"
         )
     return tuple(target)
@@ -257,16 +257,16 @@ def concat(
     _check_arrays("concat", arrays)
     first = arrays[0]
     if axis is None:
-        return movement.join("concat", arrays, (sum(x.size for x in arrays),), None)
+        return movement.join("concat", arrays, (sum(x._size for x in arrays),), None)
     i = normalize_axis(axis, first.ndim)
     for x in arrays:
         if x.ndim != first.ndim or (_others(x, i) != _others(first, i)):
             raise ValueError(
                 f"concat along axis {i} takes shapes that agree elsewhere, got "
-                f"{first.shape} and {x.shape} (array API 2025.12, concat)"
+                f"{first._shape} and {x._shape} (array API 2025.12, concat)"
             )
-    size = sum(x.shape[i] for x in arrays)
-    shape = (*first.shape[:i], size, *first.shape[i + 1 :])
+    size = sum(x._shape[i] for x in arrays)
+    shape = (*first._shape[:i], size, *first._shape[i + 1 :])
     return movement.join("concat", arrays, shape, i)
 
 
@@ -279,13 +279,13 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     _check_arrays("stack", arrays)
     first = arrays[0]
     for x in arrays:
-        if x.shape != first.shape:
+        if x._shape != first._shape:
             raise ValueError(
-                f"stack takes arrays of one shape, got {first.shape} and {x.shape} "
+                f"stack takes arrays of one shape, got {first._shape} and {x._shape} "
                 "(array API 2025.12, stack)"
             )
     i = normalize_axis(axis, first.ndim + 1)
-    shape = (*first.shape[:i], len(arrays), *first.shape[i:])
+    shape = (*first._shape[:i], len(arrays), *first._shape[i:])
     return movement.join("stack", [expand_dims(x, i) for x in arrays], shape, i)
 
 
@@ -302,7 +302,7 @@ def _check_arrays(name: str, arrays: object) -> None:
 
 
 def _others(x: Array, axis: int) -> tuple[int, ...]:
-    return x.shape[:axis] + x.shape[axis + 1 :]
+    return x._shape[:axis] + x._shape[axis + 1 :]
 
 
 # Repeating ---------------------------------------------------------------------------
@@ -320,15 +320,15 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     if isinstance(repeats, ArrayBase) and repeats.ndim:
         check("repeat", repeats, INTEGRAL)
         check_device("repeat", x, repeats)
-        size = x.size if i is None else x.shape[i]
-        if repeats.shape not in ((1,), (size,)):
+        size = x._size if i is None else x._shape[i]
+        if repeats._shape not in ((1,), (size,)):
             raise ValueError(
                 f"repeat takes an array of 1 or {size} repeats, got shape "
-                f"{repeats.shape} (array API 2025.12, repeat)"
+                f"{repeats._shape} (array API 2025.12, repeat)"
             )
         if profile.guarded:
             profile.check_data_dependent("repeat with an array of repeats")
-        if repeats.size != 1:
+        if repeats._size != 1:
             return movement.repeat_each(x, repeats, i)
         repeats = repeats[0]
     times = integer("repeat", "repeats", repeats)
@@ -378,4 +378,4 @@ def roll(
     if axis is not None:
         return movement.roll(x, dict(zip(axes, shifts, strict=True)))
     flat = movement.roll(reshape(x, (-1,)), {0: shifts[0]})
-    return reshape(flat, x.shape)
+    return reshape(flat, x._shape)

@@ -41,13 +41,13 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 def _extreme(name: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     check(name, x, REAL)
     i = None if axis is None else normalize_axis(axis, x.ndim)
-    before, after = ((), ()) if i is None else (x.shape[:i], x.shape[i + 1 :])
+    before, after = ((), ()) if i is None else (x._shape[:i], x._shape[i + 1 :])
     if keepdims:
         before += (1,) * (x.ndim if i is None else 1)
     out: Array = allocate(before + after, defaults(x.device).indexing, x.device, False)
-    if out.size and not x.size:
+    if out._size and not x._size:
         raise ValueError(
-            f"{name} found no elements to search in shape {x.shape}, axis={axis}"
+            f"{name} found no elements to search in shape {x._shape}, axis={axis}"
         )
     search = getattr(kernel_view(x), name)
     if out.dtype is dtypes.DEFAULT_INDEX:
@@ -106,7 +106,7 @@ def searchsorted(
     check("searchsorted", x1, REAL)
     if x1.ndim != 1:
         raise ValueError(
-            f"searchsorted takes x1 of one dimension, got shape {x1.shape} "
+            f"searchsorted takes x1 of one dimension, got shape {x1._shape} "
             "(array API 2025.12, searchsorted)"
         )
     if side not in ("left", "right"):
@@ -115,10 +115,10 @@ def searchsorted(
     if sorter is not None:
         check("searchsorted", sorter, INTEGRAL)
         check_device("searchsorted", x1, sorter)
-        if sorter.shape != x1.shape:
+        if sorter._shape != x1._shape:
             raise ValueError(
-                f"searchsorted takes a sorter of the shape of x1, {x1.shape}, got "
-                f"{sorter.shape} (array API 2025.12, searchsorted)"
+                f"searchsorted takes a sorter of the shape of x1, {x1._shape}, got "
+                f"{sorter._shape} (array API 2025.12, searchsorted)"
             )
         order = indices(sorter)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
@@ -139,7 +139,7 @@ def where(
     check("where", condition, BOOL)
     v1, v2, dtype, device = operands("where", ANY, x1, x2)
     check_device("where", condition, *(x for x in (x1, x2) if isinstance(x, Array)))
-    shape = broadcast_shapes(condition.shape, v1.shape, v2.shape)
+    shape = broadcast_shapes(condition._shape, v1.shape, v2.shape)
     out: Array = allocate(shape, dtype, device, False)
     k = kernels(device)
     call(k.copyto, kernel_view(out), v2)

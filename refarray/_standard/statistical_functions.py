@@ -140,8 +140,8 @@ def var(
 
 def _extreme(name: str, ufunc: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     check(name, x, REAL)
-    if x.size == 0 and count(x, axis) == 0:
-        raise ValueError(f"no elements have no {name} (x has shape {x.shape})")
+    if x._size == 0 and count(x, axis) == 0:
+        raise ValueError(f"no elements have no {name} (x has shape {x._shape})")
     return reduce(ufunc, x, axis, keepdims, x.dtype)
 
 
@@ -157,7 +157,7 @@ def _variance(
     center = reduce("add", x, axis, True, x.dtype)
     elements = count(x, axis)
     divide_in_place(center, elements)
-    squares: Array = allocate(x.shape, x.dtype, x.device, False)
+    squares: Array = allocate(x._shape, x.dtype, x.device, False)
     kernel = kernels(x.device)
     call(kernel.subtract, view(x), view(center), out=view(squares))
     call(kernel.square, view(squares), out=view(squares))

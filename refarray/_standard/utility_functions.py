@@ -59,6 +59,6 @@ def diff(
     others = (slice(None),) * along
     after, before = (*others, slice(1, None), ...), (*others, slice(None, -1), ...)
     # Each time takes one element away, until there is none.
-    for _ in range(min(times, x.shape[along])):
+    for _ in range(min(times, x._shape[along])):
         x = subtract(x[after], x[before])
     return x

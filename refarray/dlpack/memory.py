@@ -122,7 +122,7 @@ class Tensor:
         """Describe the memory of an array of refarray."""
         return cls(
             x._buffer.address + x._byte_offset,
-            x.shape,
+            x._shape,
             x.dtype,
             strides=x._strides,
             device=x.device.dlpack,
