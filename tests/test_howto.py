@@ -13,6 +13,16 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```", (PAGES / page).read_text(), re.DOTALL)
 
 
+def test_what_find_what_is_not_portable_prints(capsys):
+    page = "find-what-is-not-portable.md"
+    text = (PAGES / page).read_text()
+    namespace = {}
+    for block in blocks(page):
+        exec(compile(block, page, "exec"), namespace)
+    promised = "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL))
+    assert capsys.readouterr().out == promised
+
+
 @pytest.fixture
 def add_dlpack():
     namespace = {}
