@@ -6,6 +6,8 @@ Read in this order:
    the files in reading order.
 2. `native.py`: the one place that loads it.
 3. `host.py`: memory of the host, and NumPy views of it.
+4. `cuda_driver.py`, `cuda_context.py`, `cuda_streams.py`, `cuda_memory.py`: the CUDA
+   driver, and what it gives. Their C declarations are `_cffi_build/cuda_driver.h`.
 
 Next folder: `dlpack/`, which hands memory to other libraries and takes theirs.
 """

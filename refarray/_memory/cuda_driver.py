@@ -1,0 +1,215 @@
+"""The CUDA driver: opened at first use, initialised, and asked for its errors.
+
+`driver()` is the one way to it. Nothing here runs at import or when devices are listed,
+and no context is made (`cuda_context.py` does that). `use_driver(lib)` puts another
+object in the driver's place: tests and the simulation bring one with its functions.
+
+The functions and types stand in _cffi_build/cuda_driver.h. Source: NVIDIA, "CUDA Driver
+API".
+
+Next: `cuda_context.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import allocate_lock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from refarray._cuda_driver import ffi
+
+SUCCESS: int = ffi.integer_const("CUDA_SUCCESS")
+OUT_OF_MEMORY: int = ffi.integer_const("CUDA_ERROR_OUT_OF_MEMORY")
+NOT_READY: int = ffi.integer_const("CUDA_ERROR_NOT_READY")
+_STUB_LIBRARY: int = ffi.integer_const("CUDA_ERROR_STUB_LIBRARY")
+_NO_DEVICE: int = ffi.integer_const("CUDA_ERROR_NO_DEVICE")
+
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+
+# The first driver with every function of cuda_driver.h as it is there.
+OLDEST = (12, 0)
+
+
+class CudaError(RuntimeError):
+    """What the CUDA driver refused, or why there is no driver to use.
+
+    `code` and `name` are the driver's (2 and 'CUDA_ERROR_OUT_OF_MEMORY'); both are None
+    if the driver was not there to give them.
+    """
+
+    def __init__(
+        self, message: str, code: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.name = name
+
+
+class Driver:
+    """A driver in use: its functions (`lib`), and what refarray holds in it.
+
+    `version` is the newest CUDA that it can run, such as (13, 0). By ordinal of the
+    device, `contexts` holds the primary contexts that refarray retains, and `events`
+    those that nothing refers to at present.
+    """
+
+    __slots__ = ("lib", "version", "device_count", "contexts", "events", "unusable")
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+        # Why not, once the driver is gone for this process or for good.
+        self.unusable: str | None = None
+        self.contexts: dict[int, Any] = {}
+        self.events: dict[int, list[Any]] = {}
+        self.version = _version(lib)
+        if self.version < OLDEST:
+            raise CudaError(
+                "the CUDA driver is too old: it runs CUDA {}.{} at most, and refarray "
+                "needs {}.{} or newer".format(*self.version, *OLDEST)
+            )
+        _check_initialisation(lib.cuInit(0), "cuInit", lib)
+        count = ffi.new("int *")
+        check(lib.cuDeviceGetCount(count), "cuDeviceGetCount", lib)
+        self.device_count: int = count[0]
+        if self.device_count == 0:
+            raise CudaError(_no_device(), _NO_DEVICE, "CUDA_ERROR_NO_DEVICE")
+
+    def close(self) -> None:
+        """Give the contexts back; what is still in them cannot be used any more."""
+        self.unusable = "the driver that it belongs to is no longer in use"
+        for ordinal in list(self.contexts):
+            del self.contexts[ordinal]
+            self.lib.cuDevicePrimaryCtxRelease_v2(ordinal)
+
+
+# ---- The driver in use ---------------------------------------------------------------
+
+# The last one is in use; those before it wait until its `use_driver` ends.
+_drivers: list[Driver] = []
+_lock = allocate_lock()
+
+
+def driver() -> Driver:
+    """Return the driver, opened and initialised by the first call.
+
+    CudaError if there is none, if it has no device, is too old, or fails.
+    """
+    if _drivers:
+        using = _drivers[-1]
+        if using.unusable is None:
+            return using
+        raise CudaError(using.unusable)
+    return _open()
+
+
+def _open() -> Driver:
+    with _lock:
+        if not _drivers:
+            _drivers.append(Driver(_load()))
+    return driver()
+
+
+def why_not() -> str | None:
+    """Return why CUDA cannot be used here, in words; None if it can.
+
+    This opens and initialises the driver, but makes no context.
+    """
+    try:
+        driver()
+    except CudaError as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def use_driver(lib: Any) -> Iterator[Driver]:
+    """Use `lib` as the CUDA driver of the whole process, inside a `with` block.
+
+    `lib` has the functions of cuda_driver.h, which take and return cdata of `ffi`: a
+    library opened by `ffi.dlopen`, or an object that imitates one. Afterwards the
+    driver is again what it was; memory, streams and events made inside raise on use.
+    """
+    using = Driver(lib)
+    _drivers.append(using)
+    try:
+        yield using
+    finally:
+        _drivers.remove(using)
+        using.close()
+
+
+def _after_fork_in_child() -> None:
+    # A thread that does not exist here may hold the lock.
+    global _lock
+    _lock = allocate_lock()
+    for using in _drivers:
+        using.contexts = {}
+        using.unusable = (
+            "CUDA was in use before this process was forked, and a forked process "
+            "cannot use it: start processes with the 'spawn' or 'forkserver' method, "
+            "or fork before the first use of CUDA"
+        )
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+# ---- Opening and errors --------------------------------------------------------------
+
+
+def _load() -> Any:
+    try:
+        return ffi.dlopen(LIBRARY)
+    except OSError as error:
+        raise CudaError(f"no CUDA driver ({LIBRARY} not found)") from error
+
+
+def _version(lib: Any) -> tuple[int, int]:
+    number = ffi.new("int *")
+    try:
+        error = lib.cuDriverGetVersion(number)
+    except AttributeError as missing:
+        raise CudaError(f"{LIBRARY} is not a CUDA driver: {missing}") from missing
+    _check_initialisation(error, "cuDriverGetVersion", lib)
+    return number[0] // 1000, number[0] % 1000 // 10
+
+
+def _check_initialisation(error: int, function: str, lib: Any) -> None:
+    if error == _STUB_LIBRARY:
+        raise CudaError(
+            f"{LIBRARY} is the stub that the CUDA toolkit has for linking, not a "
+            "driver: remove its folder (.../stubs) from LD_LIBRARY_PATH",
+            error,
+            "CUDA_ERROR_STUB_LIBRARY",
+        )
+    if error == _NO_DEVICE:
+        raise CudaError(_no_device(), error, "CUDA_ERROR_NO_DEVICE")
+    check(error, function, lib)
+
+
+def _no_device() -> str:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    hint = "not set" if visible is None else repr(visible)
+    return f"CUDA driver found, but no device (CUDA_VISIBLE_DEVICES is {hint})"
+
+
+def check(error: int, function: str, lib: Any) -> None:
+    """Raise CudaError with the driver's name and text unless `error` is 0."""
+    if error:
+        name, text = describe(error, lib)
+        raise CudaError(f"{function}: {name} ({error}): {text}", error, name)
+
+
+def describe(error: int, lib: Any) -> tuple[str, str]:
+    """Return the driver's name and text for an error."""
+    answers = []
+    for function in (lib.cuGetErrorName, lib.cuGetErrorString):
+        answer = ffi.new("char **")
+        function(error, answer)
+        answers.append(ffi.string(answer[0]).decode() if answer[0] else "")
+    name, text = answers
+    return name or "an error unknown to the driver", text or "no description"

@@ -1,0 +1,307 @@
+"""Streams and events: the order in which a CUDA device works.
+
+Work given to one stream is done in the order given. Two streams are independent until
+an event, recorded on one and waited for on the other, orders them. Three streams always
+exist and are known by small numbers, in the driver and in DLPack: 1 is the legacy
+stream, with which every blocking stream of the device is in order, and 2 is the calling
+thread's own.
+
+Source: NVIDIA, "CUDA Driver API", stream and event management; DLPack, rules 16 to 20.
+
+Next: `cuda_memory.py`.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, SupportsIndex
+from weakref import finalize
+
+from refarray._base.devices import Device, DeviceType
+from refarray._cuda_driver import ffi
+from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_driver import NOT_READY, CudaError, Driver, check, driver
+
+LEGACY = 1
+PER_THREAD = 2
+
+_NON_BLOCKING: int = ffi.integer_const("CU_STREAM_NON_BLOCKING")
+_WITH_TIMING: int = ffi.integer_const("CU_EVENT_DEFAULT")
+_WITHOUT_TIMING: int = ffi.integer_const("CU_EVENT_DISABLE_TIMING")
+
+
+def ordinal_of(device: Device | None) -> int:
+    """Return the number of a CUDA device; None means the first.
+
+    TypeError for anything but a device, ValueError for a device of another kind.
+    """
+    if device is None:
+        return 0
+    if not isinstance(device, Device):
+        raise TypeError(f"expected a CUDA device or None, not {type(device).__name__}")
+    kind, ordinal = device.dlpack
+    if kind is not DeviceType.kDLCUDA:
+        raise ValueError(f"{device!r} is no CUDA device")
+    return ordinal
+
+
+class Stream:
+    """A queue of work on one CUDA device: `Stream(device)` makes one.
+
+    It is independent of the legacy stream (non-blocking). In a `with` block it is the
+    current stream of its device, for the running thread or asynchronous task: work and
+    exchanges go to it. `handle` is the driver's number for it, the one that DLPack
+    takes, and `ordinal` the number of its device.
+
+    CudaError where there is no CUDA; a stream is destroyed with its last reference,
+    without losing its work.
+    """
+
+    __slots__ = ("handle", "ordinal", "_driver", "_keep", "__weakref__")
+
+    handle: int
+    ordinal: int
+
+    def __init__(self, device: Device | None = None) -> None:
+        ordinal = ordinal_of(device)
+        result = ffi.new("CUstream *")
+        with on_device(ordinal) as lib:
+            check(lib.cuStreamCreate(result, _NON_BLOCKING), "cuStreamCreate", lib)
+        using = driver()
+        self._set(int(ffi.cast("uintptr_t", result[0])), ordinal, using)
+        destroy = finalize(self, _destroy_stream, using, ordinal, self.handle)
+        destroy.atexit = False
+
+    def _set(self, handle: int, ordinal: int, using: Driver, keep: Any = None) -> None:
+        self.handle = handle
+        self.ordinal = ordinal
+        self._driver = using
+        self._keep = keep
+
+    @classmethod
+    def _known(cls, handle: int, ordinal: int, keep: Any = None) -> Stream:
+        stream = cls.__new__(cls)
+        stream._set(handle, ordinal, driver(), keep)
+        return stream
+
+    @classmethod
+    def legacy(cls, device: Device | None = None) -> Stream:
+        """Return the device's legacy stream, the current one unless told otherwise."""
+        return cls._known(LEGACY, ordinal_of(device))
+
+    @classmethod
+    def per_thread(cls, device: Device | None = None) -> Stream:
+        """Return the stream that each thread has of its own on that device."""
+        return cls._known(PER_THREAD, ordinal_of(device))
+
+    @classmethod
+    def external(cls, stream: object, device: Device | None = None) -> Stream:
+        """Return a stream that another library made, as one of ours.
+
+        `stream` has `__cuda_stream__` (it is kept alive), or is the driver's handle as
+        an integer; the handle has to stay valid. `device` is its device. ValueError for
+        a negative handle or another version of the protocol; 0 becomes 1, the legacy
+        stream.
+
+        Source: cuda.core, the `__cuda_stream__` protocol.
+        """
+        protocol = getattr(stream, "__cuda_stream__", None)
+        if protocol is not None:
+            version, handle = protocol()
+            if version != 0:
+                raise ValueError(
+                    f"version {version} of __cuda_stream__ is unknown; 0 is known"
+                )
+        elif isinstance(stream, SupportsIndex):
+            handle = stream.__index__()
+        else:
+            raise TypeError(
+                "a stream is an object with __cuda_stream__, or an integer handle, not "
+                f"{type(stream).__name__}"
+            )
+        if handle < 0:
+            raise ValueError(f"{handle} is no stream: handles are not negative")
+        return cls._known(handle or LEGACY, ordinal_of(device), stream)
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return (0, handle), by which other libraries use this stream."""
+        return 0, self.handle
+
+    def __repr__(self) -> str:
+        names = {LEGACY: "legacy", PER_THREAD: "per thread"}
+        name = names.get(self.handle, hex(self.handle))
+        return f"<refarray.cuda.Stream {name} on cuda:{self.ordinal}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return (self.handle, self.ordinal) == (other.handle, other.ordinal)
+
+    def __hash__(self) -> int:
+        return hash((self.handle, self.ordinal))
+
+    def __enter__(self) -> Stream:
+        if self._driver is not driver():
+            raise CudaError(self._driver.unusable or "this is another driver's stream")
+        outer = _current.get()
+        _current.set(_Current({**outer.streams, self.ordinal: self}, outer))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _current.set(_current.get().outer)
+
+    def query(self) -> bool:
+        """Return whether all work given to the stream is done."""
+        with on_device(self.ordinal, self._driver) as lib:
+            return _is_done(lib.cuStreamQuery(cast(self.handle)), "cuStreamQuery", lib)
+
+    def synchronize(self) -> None:
+        """Wait in the host until all work given to the stream is done."""
+        with on_device(self.ordinal, self._driver) as lib:
+            error = lib.cuStreamSynchronize(cast(self.handle))
+            check(error, "cuStreamSynchronize", lib)
+
+    def record(self, event: Event | None = None) -> Event:
+        """Mark this point of the stream in `event`, or in a new one, and return it."""
+        if event is None:
+            event = Event.__new__(Event)
+            event._make(self.ordinal, timing=False)
+        with on_device(self.ordinal, self._driver) as lib:
+            error = lib.cuEventRecord(event._handle, cast(self.handle))
+            check(error, "cuEventRecord", lib)
+        return event
+
+    def wait(self, before: Event | Stream) -> None:
+        """Let work given from now on begin after `before`; the host does not wait.
+
+        A stream stands for all work that it has been given so far.
+        """
+        event = before.record() if isinstance(before, Stream) else before
+        with on_device(self.ordinal, self._driver) as lib:
+            error = lib.cuStreamWaitEvent(cast(self.handle), event._handle, 0)
+            check(error, "cuStreamWaitEvent", lib)
+
+
+class Event:
+    """A point in the work of a device, to wait for or to measure time by.
+
+    `Event(device, timing=True)` can measure time; without, it is cheaper. An event that
+    was never recorded counts as reached.
+    """
+
+    __slots__ = ("ordinal", "_driver", "_handle", "__weakref__")
+
+    ordinal: int
+
+    def __init__(self, device: Device | None = None, *, timing: bool = False) -> None:
+        self._make(ordinal_of(device), timing)
+
+    def _make(self, ordinal: int, timing: bool) -> None:
+        result = ffi.new("CUevent *")
+        flags = _WITH_TIMING if timing else _WITHOUT_TIMING
+        with on_device(ordinal) as lib:
+            check(lib.cuEventCreate(result, flags), "cuEventCreate", lib)
+        self.ordinal = ordinal
+        self._driver = driver()
+        self._handle = result[0]
+        destroy = finalize(self, _destroy_event, self._driver, ordinal, result[0])
+        destroy.atexit = False
+
+    def query(self) -> bool:
+        """Return whether the device has reached this point."""
+        with on_device(self.ordinal, self._driver) as lib:
+            return _is_done(lib.cuEventQuery(self._handle), "cuEventQuery", lib)
+
+    def synchronize(self) -> None:
+        """Wait in the host until the device has reached this point."""
+        with on_device(self.ordinal, self._driver) as lib:
+            check(lib.cuEventSynchronize(self._handle), "cuEventSynchronize", lib)
+
+    def elapsed_since(self, start: Event) -> float:
+        """Return the milliseconds between two events, both made with timing=True.
+
+        CudaError if one has not been recorded or cannot measure time.
+        """
+        result = ffi.new("float *")
+        with on_device(self.ordinal, self._driver) as lib:
+            error = lib.cuEventElapsedTime(result, start._handle, self._handle)
+            check(error, "cuEventElapsedTime", lib)
+        return float(result[0])
+
+
+# ---- The current stream, and order ---------------------------------------------------
+
+
+class _Current:
+    """The current streams by ordinal of their device, and what they were before."""
+
+    __slots__ = ("streams", "outer")
+
+    def __init__(self, streams: dict[int, Stream], outer: _Current | None) -> None:
+        self.streams = streams
+        self.outer = self if outer is None else outer
+
+
+_current = ContextVar("current CUDA streams", default=_Current({}, None))  # noqa: B039
+
+
+def current_stream(ordinal: int) -> int:
+    """Return the handle of a device's current stream, the legacy one by default."""
+    stream = _current.get().streams.get(ordinal)
+    if stream is None or stream._driver.unusable is not None:
+        return LEGACY
+    return stream.handle
+
+
+def cast(handle: int) -> Any:
+    """Return a stream's handle as the driver's functions take it."""
+    return ffi.cast("CUstream", handle)
+
+
+def order(ordinal: int, first: int, then: int) -> None:
+    """Let work given from now on to stream `then` begin after that given to `first`.
+
+    Both are handles of one device's streams; nothing happens if they are the same one.
+    """
+    if first == then:
+        return
+    using = driver()
+    spare = using.events.setdefault(ordinal, [])
+    with on_device(ordinal, using) as lib:
+        try:
+            event = spare.pop()
+        except IndexError:
+            result = ffi.new("CUevent *")
+            error = lib.cuEventCreate(result, _WITHOUT_TIMING)
+            check(error, "cuEventCreate", lib)
+            event = result[0]
+        check(lib.cuEventRecord(event, cast(first)), "cuEventRecord", lib)
+        error = lib.cuStreamWaitEvent(cast(then), event, 0)
+        check(error, "cuStreamWaitEvent", lib)
+    # The wait stands for what was recorded before it, whatever the event does next.
+    spare.append(event)
+
+
+def _is_done(error: int, function: str, lib: Any) -> bool:
+    if error == NOT_READY:
+        return False
+    check(error, function, lib)
+    return True
+
+
+def _destroy_stream(using: Driver, ordinal: int, handle: int) -> None:
+    if using.unusable is None:
+        with on_device(ordinal, using) as lib:
+            lib.cuStreamDestroy_v2(cast(handle))
+
+
+def _destroy_event(using: Driver, ordinal: int, handle: Any) -> None:
+    if using.unusable is None:
+        with on_device(ordinal, using) as lib:
+            lib.cuEventDestroy_v2(handle)
