@@ -111,11 +111,15 @@ class Array(Operators):
         """Return a NumPy array over the same memory, for `numpy.asarray`.
 
         NumPy asks the buffer protocol first. Where that refuses, an array without this
-        method would be taken for a sequence and end up in an array of objects; so
-        BufferError comes from here as well.
+        method would be taken for a sequence and end up in an array of objects; so this
+        refuses as well, with the TypeError of CuPy and torch that callers expect.
         """
-        # Not the kernels' view, whose shape and flags a caller could change.
-        return np.array(memoryview(self), dtype=dtype, copy=copy)
+        try:
+            # Not the kernels' view, whose shape and flags a caller could change.
+            lent = memoryview(self)
+        except BufferError as error:
+            raise TypeError(f"no NumPy array can share this memory: {error}") from error
+        return np.array(lent, dtype=dtype, copy=copy)
 
     def __getitem__(self, key: Any, /) -> Array:
         """Source: array API 2025.12, array.__getitem__."""
