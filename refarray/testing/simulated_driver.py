@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from refarray.cuda import use_driver
 from refarray.testing.simulated_driver_allocation import (
     AllocationFunctions,
     MemoryFlags,
@@ -68,6 +69,9 @@ CONSTANTS: dict[str, int] = {
     )
     for name, value in enumeration.__members__.items()
 }
+
+# How many races an error tells in full.
+SHOWN = 10
 
 # What works before cuInit.
 ANY_TIME = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"}
@@ -269,8 +273,11 @@ class SimulatedDriver:
     def assert_no_races(self) -> None:
         """Raise RaceError, an AssertionError, if there are `races`."""
         if self.races:
-            reports = "\n".join(f"  {report}" for report in self.races)
-            raise RaceError(f"{len(self.races)} found on simulated devices:\n{reports}")
+            shown = [f"  {report}" for report in self.races[:SHOWN]]
+            if len(self.races) > SHOWN:
+                shown.append(f"  and {len(self.races) - SHOWN} more")
+            found = f"{len(self.races)} race(s) on simulated devices:"
+            raise RaceError("\n".join([found, *shown]))
 
     # The end ---------------------------------------------------------------------
 
@@ -293,13 +300,8 @@ class SimulatedDriver:
                     state.synchronize(context)
             finally:
                 self._closed = True
-                for block in state.heap.live():
-                    state.heap.forget(block, where())
-                    if block.on_device:
-                        state.heap.give_back(block)
+                state.end(state.heap.live())
 
-
-# Where the library looks for its driver ----------------------------------------------
 
 _active: SimulatedDriver | None = None
 
@@ -314,6 +316,8 @@ def simulated_cuda(
     force: bool = False,
 ) -> Iterator[SimulatedDriver]:
     """Let refarray use simulated CUDA devices, and yield their `SimulatedDriver`.
+
+    In all threads; what was made with them raises on use afterwards.
 
     The parameters are those of `SimulatedDriver`. At the end, its work runs, its memory
     goes, and unless `on_race` says otherwise, RaceError is raised if there were races
@@ -336,7 +340,8 @@ def simulated_cuda(
     driver = SimulatedDriver(devices, memory=memory, version=version, on_race=on_race)
     _active = driver
     try:
-        yield driver
+        with use_driver(driver):
+            yield driver
     finally:
         _active = None
         driver.close()

@@ -258,14 +258,19 @@ class Heap:
         block.accesses = []
         self._freed.append(block)
 
-    def give_back(self, block: Allocation) -> None:
-        """Let go of the memory of a forgotten block."""
+    def give_back(self, block: Allocation, keep: bool = False) -> None:
+        """Let go of a forgotten block; its memory goes unless the host may `keep` it.
+
+        Memory kept stays where it is for good.
+        """
         if block.kind != "pinned memory":
             self.used[block.device] -= block.nbytes
         self.live_bytes -= block.nbytes
         block.memory = memoryview(b"")
-        space = device_space() if block.on_device else host_space()
-        space.give_back(block.address, block.nbytes)
+        if block.on_device:
+            device_space().give_back(block.address, block.nbytes)
+        elif not keep:
+            host_space().give_back(block.address, block.nbytes)
 
     def find(self, address: int) -> Allocation | None:
         """Return the block that an address lies in."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -155,12 +156,10 @@ class State:
     # Mistakes --------------------------------------------------------------------
 
     def race(self, report: Report) -> None:
-        """Note a race, the same one once."""
-        same = (report.kind, report.places)
-        if all((old.kind, old.places) != same for old in self.races):
-            self.races.append(report)
-            if self.on_race == "raise":
-                raise RaceError(str(report))
+        """Note a race, and end the program if that is wanted."""
+        self.races.append(report)
+        if self.on_race == "raise":
+            raise RaceError(str(report))
 
     def fault(self, kind: str, text: str, *places: str) -> Failure:
         """Note a fault; return the failure that the function shall end with."""
@@ -216,10 +215,13 @@ class State:
             context = self.primary.pop(device)
             self.synchronize(context)
             context.alive = False
-            for block in self.heap.live():
-                if block.context is context:
-                    self.heap.forget(block, where())
-                    self.heap.give_back(block)
+            self.end(block for block in self.heap.live() if block.context is context)
+
+    def end(self, blocks: Iterable[Allocation]) -> None:
+        """Free blocks that the program did not; the host may have pointers to them."""
+        for block in blocks:
+            self.heap.forget(block, where())
+            self.heap.give_back(block, keep=True)
 
     def synchronize(self, context: Context) -> None:
         """Wait for all work in a context."""

@@ -59,7 +59,9 @@ def simulation() -> Iterator[Target]:
 
     lib = SimulatedDriver(devices=2)
     try:
-        yield Target("simulation", lib, lazy=True, races=lib.races)
+        yield Target(
+            "simulation", lib, lazy=True, races=lambda: list(map(str, lib.races))
+        )
     finally:
         lib.close()
 

@@ -229,6 +229,7 @@ def test_copies_between_devices(lib: Any) -> None:
     there = alloc(lib, 16)
     assert attribute(lib, "int", DEVICE_ORDINAL, there) == 1
     assert lib.cuMemcpyHtoD_v2(there, bytes(range(16)), 16) == SUCCESS
+    assert lib.cuCtxSynchronize() == SUCCESS  # the bytes may only be on their way
     get("CUcontext", lib.cuCtxPopCurrent_v2)
     copied = lib.cuMemcpyPeerAsync(here, first, there, second, 16, LEGACY)
     assert copied == SUCCESS

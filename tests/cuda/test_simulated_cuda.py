@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -13,13 +14,16 @@ from cffi import FFI
 from raw import INVALID_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY, SUCCESS, alloc, get
 from simulated import NBYTES, kinds, read, simulated, start, stream, write
 
+from refarray import cuda
 from refarray._cuda_driver import ffi
+from refarray._memory import cuda_memory
 from refarray.testing.simulated_driver import (
     RaceError,
     SimulatedDriver,
     real_devices,
     simulated_cuda,
 )
+from refarray.testing.simulated_driver_memory import POISON
 
 
 @pytest.fixture
@@ -43,10 +47,19 @@ def plant(driver: SimulatedDriver) -> None:
 
 def test_a_race_fails_the_test_at_its_end() -> None:
     with (
-        pytest.raises(RaceError, match=r"1 found.*\n.*read after write"),
+        pytest.raises(RaceError, match=r"1 race.*\n  read after write"),
         simulated_cuda(force=True) as driver,
     ):
         plant(driver)
+
+
+def test_of_many_races_the_first_are_told() -> None:
+    with (
+        pytest.raises(RaceError, match=r"12 race(?s:.*)\n  and 2 more"),
+        simulated_cuda(force=True) as driver,
+    ):
+        for _ in range(12):
+            plant(driver)
 
 
 def test_a_race_fails_at_once_if_asked_to() -> None:
@@ -103,6 +116,46 @@ def test_it_needs_no_force_where_there_is_no_gpu() -> None:
     with simulated_cuda(devices=1) as driver:
         start(driver)
         assert get("int", driver.cuDeviceGetCount) == 1
+
+
+# ---- Under refarray ------------------------------------------------------------------
+
+
+def produce_and_consume(ordered: bool) -> bytes:
+    """Fill memory on one stream of refarray, read it on another; what was read."""
+    ours, theirs = cuda.Stream(), cuda.Stream()
+    pointer = cuda_memory.allocate(0, NBYTES)
+    cuda_memory.fill(0, pointer, 7, NBYTES, ours.handle)
+    if ordered:
+        theirs.wait(ours)
+    result = bytearray(NBYTES)
+    to = int(ffi.cast("uintptr_t", ffi.from_buffer(result)))
+    cuda_memory.copy_to_host(0, to, pointer, NBYTES, theirs.handle)
+    cuda_memory.free(0, pointer)
+    return bytes(result)
+
+
+def test_refarray_runs_on_it() -> None:
+    with simulated_cuda(force=True) as driver:
+        assert produce_and_consume(ordered=True) == bytes([7]) * NBYTES
+        assert driver.live_bytes == 0
+
+
+def test_races_of_refarray_name_the_lines_of_its_user() -> None:
+    with simulated_cuda(force=True, on_race="collect") as driver:
+        assert produce_and_consume(ordered=False) == bytes([POISON]) * NBYTES
+    (report,) = driver.races
+    first = inspect.getsourcelines(produce_and_consume)[1]
+    lines = [int(place.rpartition(":")[2]) - first for place in report.places]
+    assert lines == [4, 9]
+    assert all("test_simulated_cuda.py" in place for place in report.places)
+
+
+def test_what_was_made_with_it_raises_afterwards() -> None:
+    with simulated_cuda(force=True):
+        stream = cuda.Stream()
+    with pytest.raises(cuda.CudaError, match="no longer in use"):
+        stream.synchronize()
 
 
 # ---- The library ---------------------------------------------------------------------

@@ -143,8 +143,6 @@ def test_two_streams_and_no_wait(
     first(driver, a, pointer)
     second(driver, b, pointer)
     assert kinds(driver) == [kind]
-    second(driver, b, pointer)  # the same lines: not reported again
-    assert kinds(driver) == [kind]
 
 
 def test_streams_may_read_together(driver: SimulatedDriver) -> None:
