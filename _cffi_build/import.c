@@ -3,6 +3,7 @@
  * Everything is checked before the tensor is taken over; until then a failure leaves the
  * capsule as it was, and its destructor gives the memory back. */
 #include "objects.h"
+#include "deferred.h"
 
 #include <string.h>
 
@@ -125,7 +126,7 @@ static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
 static const ra_device *find_device(const offer *it)
 {
     const ra_device *device = ra_device_find(it->tensor->device);
-    if (device && device->pretend && !ra_is_own_memory(it->managed, it->versioned)) {
+    if (device && device->memory == RA_PRETEND && !ra_is_own_memory(it->managed, it->versioned)) {
         PyErr_Format(PyExc_BufferError,
                      "the capsule lies on DLPack device (%d, %d), which is %R, a device that "
                      "only refarray has; but the memory is not refarray's",
@@ -146,18 +147,30 @@ static int check_offer(offer *it, int64_t itemsize)
     return -1;
 }
 
-/* Rename the capsule: the tensor is ours, and the buffer will call its deleter, once. */
-static ra_buffer *take_over(PyObject *capsule, const offer *it)
+/* The deleter of memory that a driver gave may have to wait for the driver. */
+static ra_buffer *import_offer(const offer *it, int deferred)
 {
-    ra_buffer *buffer = ra_import(it->managed, it->versioned, &it->extent, it->first);
+    if (deferred)
+        return ra_import_of_device(it->managed, it->versioned, &it->extent, it->first,
+                                   it->tensor->device);
+    return ra_import(it->managed, it->versioned, &it->extent, it->first);
+}
+
+static int is_deferred(const ra_device *device)
+{
+    return device->memory == RA_DEVICE || device->memory == RA_PINNED;
+}
+
+/* Rename the capsule: the tensor is ours, and the buffer will call its deleter, once. */
+static ra_buffer *take_over(PyObject *capsule, const offer *it, int deferred)
+{
+    /* First the name: what is let go later cannot be handed back. */
+    if (PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]) < 0)
+        return NULL;
+    ra_buffer *buffer = import_offer(it, deferred);
     if (!buffer) {
         PyErr_NoMemory();
-        return NULL;
-    }
-    if (PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]) < 0) {
-        buffer->release = NULL;
-        ra_buffer_let_go(buffer);
-        return NULL;
+        PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][0]);
     }
     return buffer;
 }
@@ -187,7 +200,7 @@ PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize
     const ra_device *device = dtype ? find_device(&it) : NULL;
     if (!device || check_offer(&it, ra_itemsize(dtype)) < 0 || ra_admit(dtype, device) < 0)
         return NULL;
-    ra_buffer *buffer = take_over(args[0], &it);
+    ra_buffer *buffer = take_over(args[0], &it, is_deferred(device));
     return buffer ? as_array(buffer, &it, dtype, device) : NULL;
 }
 
@@ -203,7 +216,7 @@ PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)
     else if ((dtype = ra_dtype_find(it.tensor->dtype)) &&
              (device = find_device(&it)) && check_offer(&it, ra_itemsize(dtype)) == 0 &&
              ra_admit(dtype, device) == 0 &&
-             !(buffer = ra_import(managed, 1, &it.extent, it.first)))
+             !(buffer = import_offer(&it, is_deferred(device))))
         PyErr_NoMemory();
     if (buffer)
         return as_array(buffer, &it, dtype, device);
@@ -245,7 +258,7 @@ PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (check_offer(&it, type.bits * type.lanes / 8) < 0)
         return NULL;
-    ra_buffer *buffer = take_over(args[0], &it);
+    ra_buffer *buffer = take_over(args[0], &it, 0);
     if (!buffer)
         return NULL;
     uint64_t flags = buffer->flags;

@@ -46,10 +46,6 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     ra_sizes sizes;
     const ra_dtype *dtype = ra_dtype_of(args[1]);
     const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
-    if (device && !ra_in_host_memory(device)) {
-        PyErr_Format(PyExc_ValueError, "refarray has no memory on %R", args[2]);
-        return NULL;
-    }
     if (device && ra_admit(dtype, device) < 0)
         return NULL;
     int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
@@ -64,7 +60,11 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
                      wrong);
         return NULL;
     }
-    ra_buffer *buffer = ra_buffer_new((size_t)extent.high, zeroed);
+    int here = device->memory == RA_HOST || device->memory == RA_PRETEND;
+    ra_buffer *buffer = here ? ra_buffer_new((size_t)extent.high, zeroed)
+                             : ra_allocate_on(device, extent.high, zeroed);
+    if (!buffer && !here)
+        return NULL;
     if (!buffer) {
         PyErr_Format(PyExc_MemoryError,
                      "no host memory for an array of shape %R and dtype %S: %lld bytes",
@@ -220,6 +220,8 @@ PyObject *ra_array_view(PyObject *object, void *closure)
     ArrayObject *self = (ArrayObject *)object;
     if (self->view)
         return Py_NewRef(self->view);
+    if (self->device->memory == RA_DEVICE)
+        return ra_view_on_device(object);
 
     PyObject *byte_strides = Py_None;
     int64_t compact[RA_MAX_NDIM];

@@ -231,6 +231,7 @@ ra_buffer *ra_buffer_wrap(void *address, size_t nbytes, const char *kind, uint64
     self->flags = flags;
     self->owner = owner;
     self->release = release;
+    atomic_init(&self->exported, 0);
     return self;
 }
 

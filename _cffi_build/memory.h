@@ -30,10 +30,11 @@ typedef struct ra_buffer {
     _Atomic int64_t references;
     char *address;          /* the lowest byte */
     size_t nbytes;          /* the extent: nothing of this buffer lies outside */
-    const char *kind;       /* whose it is: "host", "imported", "exporter", "owner" */
+    const char *kind;       /* whose it is: "host", "device", "imported", ... */
     uint64_t flags;         /* as DLPack gave them: RA_FLAG_... of tensor.h */
     void *owner;
     void (*release)(struct ra_buffer *self);
+    _Atomic int exported;   /* whether anybody outside was ever given the address */
 } ra_buffer;
 
 ra_buffer *ra_buffer_new(size_t nbytes, int zeroed);    /* NULL: out of memory */

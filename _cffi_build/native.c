@@ -15,8 +15,20 @@ static PyMethodDef functions[] = {
              "Let kernels see memory as make(shape, view_dtype, buffer, offset, strides), the "
              "last two in bytes."),
     FUNCTION(register_device,
-             "register_device($module, device, pair, pretend, /)\n--\n\n"
-             "Let `device` stand for the DLPack pair (type, id); pretend: in host memory."),
+             "register_device($module, device, pair, memory, /)\n--\n\n"
+             "Let `device` stand for the DLPack pair (type, id). memory: 'host', 'pretend', "
+             "'pinned' or 'device'."),
+    FUNCTION(register_memory,
+             "register_memory($module, allocate, view, /)\n--\n\n"
+             "Where memory is not the host's: allocate(device, nbytes, zeroed) gives the address "
+             "of new memory, view(array) what kernels compute with."),
+    FUNCTION(take_deferred,
+             "take_deferred($module, /)\n--\n\n"
+             "Memory of devices let go since the last call, as a list of (address, nbytes, note, "
+             "pair, foreign, exported)."),
+    FUNCTION(finish_deferred,
+             "finish_deferred($module, note, /)\n--\n\n"
+             "Call the deleter of foreign memory, and forget the note. Once for each note."),
     FUNCTION(register_unknown,
              "register_unknown($module, type, /)\n--\n\n"
              "Let ints of this subclass be sizes which `shape` and `size` do not tell."),

@@ -218,7 +218,7 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
     if (ra_lend(&read_only, &scramble) < 0)
         return -1;
 
-    if (!ra_on_host(self->device))
+    if (!ra_is_open(self->device))
         wrong = "the buffer protocol reaches host memory only, and this array lies on "
                 "another device; copy it with to_device(refarray.Device('cpu'))";
     else if (!self->type->format)

@@ -22,25 +22,32 @@ const ra_dtype *ra_dtype_of(PyObject *object);          /* TypeError when unknow
 const ra_dtype *ra_dtype_find(DLDataType type);         /* BufferError when unknown */
 static inline int64_t ra_itemsize(const ra_dtype *dtype) { return dtype->bits / 8; }
 
+/* What the memory of a device is. RA_PRETEND: the host's, but nobody outside is let to it.
+ * RA_PINNED: of the host, from a driver, which reads and writes it too. */
+typedef enum { RA_HOST, RA_PRETEND, RA_PINNED, RA_DEVICE } ra_memory_kind;
+
 /* A device: the pair that DLPack knows, as a struct and as the tuple which
- * __dlpack_device__ returns, and the Python object which stands for it. The memory of a
- * pretend device is the host's, but nobody outside is let to it. */
+ * __dlpack_device__ returns, and the Python object which stands for it. */
 typedef struct {
     DLDevice place;
     PyObject *pair;
     PyObject *object;
-    int pretend;
+    ra_memory_kind memory;
 } ra_device;
 
 const ra_device *ra_device_of(PyObject *object);        /* TypeError when unknown */
 const ra_device *ra_device_find(DLDevice place);        /* BufferError when unknown */
 static inline int ra_on_host(const ra_device *device)
 {
-    return device->place.device_type == kDLCPU;
+    return device->memory == RA_HOST;
 }
 static inline int ra_in_host_memory(const ra_device *device)
 {
-    return ra_on_host(device) || device->pretend;
+    return device->memory != RA_DEVICE;     /* kernels of the host reach it */
+}
+static inline int ra_is_open(const ra_device *device)
+{
+    return device->memory == RA_HOST || device->memory == RA_PINNED;    /* and others' */
 }
 
 /* What profiles other than `strict` have a say in (refarray/_base/profile.py); nobody is
@@ -99,6 +106,13 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const int64_t *shape, const int64_t *strides, int64_t size,
                        int read_only, const ra_sizes *sizes);
 
+/* Memory that only a driver can give, and what kernels there compute with (devices.c);
+ * NULL with an exception set where that cannot be. */
+ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed);
+PyObject *ra_view_on_device(PyObject *array);
+
+void ra_replace(PyObject **slot, PyObject *object);
+
 int ra_objects_install(PyObject *module);
 int ra_export_install(void);
 
@@ -123,6 +137,9 @@ RA_FUNCTION(ra_py_register_device);
 RA_FUNCTION(ra_py_register_unknown);
 RA_FUNCTION(ra_py_register_array);
 RA_FUNCTION(ra_py_register_guard);
+RA_FUNCTION(ra_py_register_memory);
+RA_FUNCTION(ra_py_take_deferred);
+RA_FUNCTION(ra_py_finish_deferred);
 RA_FUNCTION(ra_py_allocate);
 RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_wrap);

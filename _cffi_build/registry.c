@@ -78,7 +78,7 @@ const ra_device *ra_device_find(DLDevice place)
     return NULL;
 }
 
-static void replace(PyObject **slot, PyObject *object)
+void ra_replace(PyObject **slot, PyObject *object)
 {
     PyObject *old = *slot;
     *slot = Py_NewRef(object);
@@ -97,7 +97,7 @@ PyObject *ra_py_register_dtype(PyObject *module, PyObject *const *args, Py_ssize
             continue;
         if (bits == 64 && sizeof(long) == 8 && code <= kDLUInt)
             dtypes[i].format = code == kDLInt ? "l" : "L";      /* as NumPy writes it */
-        replace(&dtypes[i].object, args[0]);
+        ra_replace(&dtypes[i].object, args[0]);
         Py_RETURN_NONE;
     }
     PyErr_SetString(PyExc_ValueError, "register_dtype(dtype, code, bits): unknown pair");
@@ -113,8 +113,8 @@ PyObject *ra_py_register_view(PyObject *module, PyObject *const *args, Py_ssize_
             PyErr_SetString(PyExc_TypeError, "register_view(make, dtype, view_dtype)");
         return NULL;
     }
-    replace(&ra_make_view, args[0]);
-    replace(&dtypes[dtype - dtypes].view_dtype, args[2]);
+    ra_replace(&ra_make_view, args[0]);
+    ra_replace(&dtypes[dtype - dtypes].view_dtype, args[2]);
     Py_RETURN_NONE;
 }
 
@@ -124,18 +124,24 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
     int type, id;
     if (n != 3 || !PyTuple_Check(args[1]) || !PyArg_ParseTuple(args[1], "ii", &type, &id)) {
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "register_device(device, (type, id), pretend)");
+            PyErr_SetString(PyExc_TypeError, "register_device(device, (type, id), memory)");
         return NULL;
     }
-    int pretend = PyObject_IsTrue(args[2]);
-    if (pretend < 0)
+    static const char *const kinds[] = {"host", "pretend", "pinned", "device"};
+    int kind = 0;
+    while (kind < 4 && !(PyUnicode_Check(args[2]) &&
+                         PyUnicode_CompareWithASCIIString(args[2], kinds[kind]) == 0))
+        kind++;
+    if (kind == 4) {
+        PyErr_Format(PyExc_ValueError, "no kind of memory: %R", args[2]);
         return NULL;
+    }
     for (int i = 0; i < n_devices; i++) {
         if (devices[i].place.device_type != type || devices[i].place.device_id != id)
             continue;
         /* The package was imported anew (a test removed it from sys.modules, say). */
-        replace(&devices[i].pair, args[1]);
-        replace(&devices[i].object, args[0]);
+        ra_replace(&devices[i].pair, args[1]);
+        ra_replace(&devices[i].object, args[0]);
         Py_RETURN_NONE;
     }
     if (n_devices == MAX_DEVICES) {
@@ -143,7 +149,7 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     }
     devices[n_devices++] =
-        (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0]), pretend};
+        (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0]), kind};
     Py_RETURN_NONE;
 }
 
@@ -154,7 +160,7 @@ PyObject *ra_py_register_unknown(PyObject *module, PyObject *const *args, Py_ssi
         PyErr_SetString(PyExc_TypeError, "register_unknown(type)");
         return NULL;
     }
-    replace(&ra_unknown_size, args[0]);
+    ra_replace(&ra_unknown_size, args[0]);
     Py_RETURN_NONE;
 }
 
@@ -165,8 +171,8 @@ PyObject *ra_py_register_array(PyObject *module, PyObject *const *args, Py_ssize
         PyErr_SetString(PyExc_TypeError, "register_array(type, prepare_export)");
         return NULL;
     }
-    replace((PyObject **)&ra_array_type, args[0]);
-    replace(&ra_prepare_export, args[1]);
+    ra_replace((PyObject **)&ra_array_type, args[0]);
+    ra_replace(&ra_prepare_export, args[1]);
     Py_RETURN_NONE;
 }
 
@@ -184,8 +190,8 @@ PyObject *ra_py_register_guard(PyObject *module, PyObject *const *args, Py_ssize
         PyErr_SetString(PyExc_TypeError, "register_guard(check_new, lend)");
         return NULL;
     }
-    replace(&check_new, args[0]);
-    replace(&lend, args[1]);
+    ra_replace(&check_new, args[0]);
+    ra_replace(&lend, args[1]);
     Py_RETURN_NONE;
 }
 

@@ -169,6 +169,7 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
     }
 
     ra_buffer_retain(buffer);
+    atomic_store_explicit(&buffer->exported, 1, memory_order_relaxed);
     if (versioned) {
         block->managed.versioned = (DLManagedTensorVersioned){
             .version = {RA_VERSION_MAJOR, RA_VERSION_MINOR},

@@ -49,10 +49,13 @@ class Device:
     Source: array API 2025.12, device support; DLPack, DLDevice.
     """
 
-    __slots__ = ("name", "dlpack", "pretend")
+    __slots__ = ("name", "dlpack", "memory", "pretend")
 
     name: str
     dlpack: tuple[DeviceType, int]
+    # Whose memory it is: "host", "pretend", "pinned" (of the host, from a driver) or
+    # "device" (the host cannot read it).
+    memory: str
     pretend: bool
 
     def __new__(cls, name: str, /) -> Device:
@@ -92,7 +95,7 @@ _registry: dict[str, Device] = {}
 on_register: list[Callable[[Device], None]] = []
 
 
-def register(name: str, dlpack: tuple[int, int], *, pretend: bool = False) -> Device:
+def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device:
     """Add a device and return it; a repetition returns the device already there.
 
     `dlpack` is (device_type, device_id). ValueError if the name stands for another
@@ -102,10 +105,11 @@ def register(name: str, dlpack: tuple[int, int], *, pretend: bool = False) -> De
     device: Device = object.__new__(Device)
     object.__setattr__(device, "name", name)
     object.__setattr__(device, "dlpack", (DeviceType(device_type), device_id))
-    object.__setattr__(device, "pretend", pretend)
+    object.__setattr__(device, "memory", memory)
+    object.__setattr__(device, "pretend", memory == "pretend")
     # One step, so that two threads registering the same name get the same object.
     registered = _registry.setdefault(name, device)
-    if registered.dlpack != device.dlpack or registered.pretend != pretend:
+    if registered.dlpack != device.dlpack or registered.memory != memory:
         raise ValueError(
             f"device {name!r} is registered as {registered.dlpack}, not {device.dlpack}"
         )
@@ -131,7 +135,7 @@ def register_pretend(name: str) -> Device:
     if name in _registry:
         return _registry[name]
     pair = DeviceType.kDLExtDev, _FIRST_PRETEND + len(_registry)
-    return register(name, pair, pretend=True)
+    return register(name, pair, "pretend")
 
 
 def devices() -> tuple[Device, ...]:

@@ -22,7 +22,7 @@ for _dtype in dtypes.BY_NAME.values():
 
 
 def _register(device: Device) -> None:
-    _native.register_device(device, device.dlpack, device.pretend)
+    _native.register_device(device, device.dlpack, device.memory)
 
 
 for _device in devices.CPU, *devices.devices():

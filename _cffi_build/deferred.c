@@ -1,0 +1,78 @@
+#include "deferred.h"
+
+#include <stdlib.h>
+
+static _Atomic(ra_deferred *) newest;
+
+/* Runs where the last one lets go. The note was made with the buffer, so that nothing can
+ * fail here. */
+static void release_later(ra_buffer *self)
+{
+    ra_deferred *note = self->owner;
+    note->exported = atomic_load_explicit(&self->exported, memory_order_relaxed);
+    note->next = atomic_load_explicit(&newest, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&newest, &note->next, note,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}
+
+static ra_buffer *wrap(char *address, size_t nbytes, const char *kind, uint64_t flags,
+                       ra_deferred note)
+{
+    ra_deferred *kept = malloc(sizeof *kept);
+    if (!kept)
+        return NULL;
+    note.address = address;
+    note.nbytes = nbytes;
+    *kept = note;
+    ra_buffer *buffer = ra_buffer_wrap(address, nbytes, kind, flags, kept, release_later);
+    if (!buffer)
+        free(kept);
+    return buffer;
+}
+
+ra_buffer *ra_buffer_of_device(void *address, size_t nbytes, DLDevice place)
+{
+    return wrap(address, nbytes, "device", 0, (ra_deferred){.place = place});
+}
+
+ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
+                               char *first, DLDevice place)
+{
+    uint64_t flags = versioned ? ((DLManagedTensorVersioned *)managed)->flags : 0;
+    ra_buffer *buffer = wrap(
+        first ? first + extent->low : NULL, (size_t)(extent->high - extent->low), "imported",
+        flags, (ra_deferred){.managed = managed, .versioned = versioned, .place = place});
+    if (buffer)
+        ra_count(RA_IMPORTED);
+    return buffer;
+}
+
+ra_deferred *ra_deferred_take(void)
+{
+    ra_deferred *note = atomic_exchange_explicit(&newest, NULL, memory_order_acquire);
+    ra_deferred *oldest = NULL;
+    while (note) {
+        ra_deferred *next = note->next;
+        note->next = oldest;
+        oldest = note;
+        note = next;
+    }
+    return oldest;
+}
+
+void ra_deferred_finish(ra_deferred *note)
+{
+    if (note->managed && note->versioned) {
+        DLManagedTensorVersioned *managed = note->managed;
+        if (managed->deleter)
+            managed->deleter(managed);
+    } else if (note->managed) {
+        DLManagedTensor *managed = note->managed;
+        if (managed->deleter)
+            managed->deleter(managed);
+    }
+    if (note->managed)
+        ra_count(RA_IMPORT_DELETED);
+    free(note);
+}

@@ -1,0 +1,36 @@
+/* Giving memory of a device back, later. No Python, and no call of a driver.
+ *
+ * A deleter runs on any thread, under any lock, at any time; a driver may be called from
+ * few of them, and memory may be given back only when the work on it is done. So letting
+ * go of such memory puts a note on a list without a lock, and does nothing else. Whoever
+ * may call the driver takes the list from time to time: refarray/_memory/device.py.
+ * Next: deferred.c. */
+#ifndef REFARRAY_DEFERRED_H
+#define REFARRAY_DEFERRED_H
+
+#include "tensor.h"
+
+typedef struct ra_deferred {
+    struct ra_deferred *next;
+    void *managed;          /* a producer's tensor, whose deleter is to be called; or NULL */
+    int versioned;
+    int exported;           /* others may know the address */
+    void *address;
+    size_t nbytes;
+    DLDevice place;
+} ra_deferred;
+
+/* Memory at `address`, allocated for us by a device. NULL: out of memory. */
+ra_buffer *ra_buffer_of_device(void *address, size_t nbytes, DLDevice place);
+
+/* As ra_import, for memory of a device. */
+ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
+                               char *first, DLDevice place);
+
+/* Everything that was let go since the last time, in the order of that, or NULL. */
+ra_deferred *ra_deferred_take(void);
+
+/* Call the producer's deleter, if there is a producer, and free the note. */
+void ra_deferred_finish(ra_deferred *note);
+
+#endif

@@ -1,0 +1,89 @@
+/* Memory of devices other than the host, which only their driver can give: what C asks of
+ * Python for it, and the way back. Python's side is refarray/_memory/device.py. */
+#include "objects.h"
+#include "deferred.h"
+
+static PyObject *device_allocate;   /* (device, nbytes, zeroed) -> address */
+static PyObject *device_view;       /* (array) -> what its kernels compute with */
+
+static const char note_name[] = "refarray.deferred";
+static const char note_name_used[] = "refarray.deferred.used";
+
+PyObject *ra_py_register_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "register_memory(allocate, view)");
+        return NULL;
+    }
+    ra_replace(&device_allocate, args[0]);
+    ra_replace(&device_view, args[1]);
+    Py_RETURN_NONE;
+}
+
+ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed)
+{
+    if (!device_allocate) {
+        PyErr_Format(PyExc_ValueError, "refarray has no memory on %R", device->object);
+        return NULL;
+    }
+    PyObject *number = PyObject_CallFunction(device_allocate, "OLi", device->object,
+                                             (long long)nbytes, zeroed);
+    void *address = number ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    if (PyErr_Occurred())
+        return NULL;
+    ra_buffer *buffer = ra_buffer_of_device(address, (size_t)nbytes, device->place);
+    if (!buffer)
+        PyErr_NoMemory();
+    return buffer;
+}
+
+PyObject *ra_view_on_device(PyObject *array)
+{
+    if (!device_view) {
+        PyErr_Format(PyExc_ValueError, "refarray cannot compute on %R",
+                     ((ArrayObject *)array)->device_object);
+        return NULL;
+    }
+    return PyObject_CallFunctionObjArgs(device_view, array, NULL);
+}
+
+PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module, (void)args, (void)n;
+    PyObject *out = PyList_New(0);
+    ra_deferred *note = out ? ra_deferred_take() : NULL;
+    while (note) {
+        ra_deferred *next = note->next;
+        PyObject *capsule = PyCapsule_New(note, note_name, NULL);
+        PyObject *item =
+            capsule ? Py_BuildValue("NnN(ii)OO", PyLong_FromVoidPtr(note->address),
+                                    (Py_ssize_t)note->nbytes, capsule,
+                                    (int)note->place.device_type, (int)note->place.device_id,
+                                    note->managed ? Py_True : Py_False,
+                                    note->exported ? Py_True : Py_False)
+                    : NULL;
+        /* Out of memory: this note and its memory are lost, and the error is told. */
+        if (!item || PyList_Append(out, item) < 0)
+            PyErr_WriteUnraisable(out);
+        Py_XDECREF(item);
+        note = next;
+    }
+    return out;
+}
+
+PyObject *ra_py_finish_deferred(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    ra_deferred *note = n == 1 ? PyCapsule_GetPointer(args[0], note_name) : NULL;
+    if (!note) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "finish_deferred(note)");
+        return NULL;
+    }
+    if (PyCapsule_SetName(args[0], note_name_used) < 0)
+        return NULL;
+    ra_deferred_finish(note);
+    Py_RETURN_NONE;
+}
