@@ -15,7 +15,22 @@ In reading order:
     doubles.py      a correct library as a test double
     violators.py    the same library with exactly one fault, once for each rule
     standard/       the value suite of the array API standard
+    simulated_driver.py
+                    `simulated_cuda`: CUDA devices without a GPU
 
 Nothing here imports more of refarray than its public protocol, so everything runs on
 any library.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from refarray.testing.simulated_driver import simulated_cuda as simulated_cuda
+
+
+def __getattr__(name: str) -> Any:  # whoever checks a library needs no driver
+    if name == "simulated_cuda":
+        from refarray.testing.simulated_driver import simulated_cuda
+
+        return simulated_cuda
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

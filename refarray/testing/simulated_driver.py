@@ -190,7 +190,7 @@ class SimulatedDriver:
         state = self._state
         name = name or f"{getattr(function, '__name__', 'kernel')!r}"
         with state.lock:
-            self._check_open()
+            self._check_usable()
             try:
                 queue = state.stream(stream)
                 if queue.context is not state.current():
@@ -230,7 +230,7 @@ class SimulatedDriver:
         if the memory is freed or too short.
         """
         with self._state.lock:
-            self._check_open()
+            self._check_usable()
             if nbytes == 0:
                 return memoryview(bytearray())
             try:
@@ -281,7 +281,11 @@ class SimulatedDriver:
 
     # The end ---------------------------------------------------------------------
 
-    def _check_open(self) -> None:
+    def _check_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "the simulated CUDA devices are those of another process"
+            )
         if self._closed:
             raise RuntimeError("the simulated CUDA devices are gone: their test ended")
 
@@ -291,6 +295,8 @@ class SimulatedDriver:
         Device memory is gone. Pinned and managed memory stays where it is for good,
         for the host may have pointers to it.
         """
+        if os.getpid() != self._process:
+            return  # the memory is shared, and not ours
         state = self._state
         with state.lock:
             if self._closed:

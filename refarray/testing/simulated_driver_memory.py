@@ -246,14 +246,14 @@ class Heap:
         self.live_bytes += nbytes
         self.peak_bytes = max(self.peak_bytes, self.live_bytes)
         block = Allocation(kind, address, nbytes, device, context, memory, where)
-        insort(self._starts, address)
         self._live[address] = block
+        insort(self._starts, address)
         return block
 
     def forget(self, block: Allocation, where: str) -> None:
         """Let the program no longer find a block: it has freed it."""
-        del self._live[block.address]
         del self._starts[bisect_left(self._starts, block.address)]
+        del self._live[block.address]
         block.freed = where
         block.accesses = []
         self._freed.append(block)

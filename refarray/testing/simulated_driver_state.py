@@ -15,6 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -117,10 +118,13 @@ def where() -> str:
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back:
         frame = frame.f_back
-    file = Path(frame.f_code.co_filename)
-    here = Path.cwd()
-    name = file.relative_to(here) if file.is_relative_to(here) else file
-    return f"{name}:{frame.f_lineno}"
+    return f"{_shortened(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+@cache
+def _shortened(name: str) -> str:
+    file, here = Path(name), Path.cwd()
+    return str(file.relative_to(here)) if file.is_relative_to(here) else name
 
 
 class State:

@@ -7,21 +7,31 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from cffi import FFI
-from raw import INVALID_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY, SUCCESS, alloc, get
+from raw import (
+    INVALID_DEVICE,
+    LEGACY,
+    NOT_INITIALIZED,
+    OUT_OF_MEMORY,
+    SUCCESS,
+    alloc,
+    get,
+)
+from raw import read as read_back
 from simulated import NBYTES, kinds, read, simulated, start, stream, write
 
 from refarray import cuda
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
+from refarray.testing import simulated_cuda
 from refarray.testing.simulated_driver import (
     RaceError,
     SimulatedDriver,
     real_devices,
-    simulated_cuda,
 )
 from refarray.testing.simulated_driver_memory import POISON
 
@@ -194,6 +204,27 @@ def test_calls_are_counted(driver: SimulatedDriver) -> None:
     assert driver.calls["launch"] == 1
 
 
+def test_threads_share_a_driver(driver: SimulatedDriver) -> None:
+    context = get("CUcontext", driver.cuCtxGetCurrent)
+
+    def use(value: int) -> bool:
+        assert driver.cuCtxSetCurrent(context) == SUCCESS
+        on, right = stream(driver), True
+        for _ in range(50):
+            pointer = alloc(driver, NBYTES)
+            write(driver, on, pointer, value)
+            read(driver, on, pointer)
+            assert driver.cuStreamSynchronize(on) == SUCCESS
+            right &= bytes(driver.shadow(pointer, NBYTES)) == bytes([value]) * NBYTES
+            assert driver.cuMemFree_v2(pointer) == SUCCESS
+        return right
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(use, range(4)))
+    assert driver.live_bytes == 0
+    driver.assert_no_races()
+
+
 def test_a_call_can_be_made_to_fail(driver: SimulatedDriver) -> None:
     out_of_memory = driver.CUDA_ERROR_OUT_OF_MEMORY
     driver.fail_next("cuMemAlloc_v2", out_of_memory)
@@ -225,11 +256,20 @@ def test_arguments_are_checked() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_has_no_driver(driver: SimulatedDriver) -> None:
+    pointer = alloc(driver, NBYTES)
+    write(driver, LEGACY, pointer, 7)
+    assert driver.cuCtxSynchronize() == SUCCESS
     child = os.fork()
     if child == 0:
-        os._exit(driver.cuInit(0))
+        try:
+            driver.launch(0, lambda: None)
+        except RuntimeError:
+            driver.close()
+            os._exit(driver.cuInit(0))
+        os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == NOT_INITIALIZED
+    assert read_back(driver, pointer, NBYTES) == bytes([7]) * NBYTES
 
 
 # ---- The end -------------------------------------------------------------------------
