@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from refarray._base import dtypes
 from refarray._base.dtypes import DType
+from refarray._base.layout import Unknown
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -203,6 +204,23 @@ def check_data_dependent(what: str) -> None:
         )
 
 
+def size_from_values(n: int) -> int:
+    """Return a size that depends on values: as it is, or unknown."""
+    if guarded and active().data_dependent_shapes == "unknown":
+        return Unknown(n)
+    return n
+
+
+def unknown_size(what: str) -> ValueError:
+    """Return the error for a function that needs a size which is not known."""
+    now = active()
+    name = now.name if now.data_dependent_shapes == "unknown" else "dask"
+    return ValueError(
+        f"{what} needs a size that depends on values (None in the shape), and under "
+        f"profile {name!r} such sizes are not known (array API 2025.12, array.shape)"
+    )
+
+
 def check_transfer(function: str, source: Device, target: Device, nbytes: int) -> None:
     """Take note of a copy between devices, or refuse it with RuntimeError."""
     profile = active()
@@ -224,7 +242,14 @@ def chance() -> Generator | None:
     return _active.get(_default).chance
 
 
-def coin() -> bool:
-    """Tell whether to use a freedom of the standard; never, unless a seed is set."""
+# What takes more memory is not copied, filled or shuffled only to surprise.
+SURPRISE = 1 << 24  # bytes
+
+
+def coin(nbytes: int = 0) -> bool:
+    """Tell whether to use a freedom of the standard; never, unless a seed is set.
+
+    Nor for more bytes of memory than `SURPRISE`.
+    """
     numbers = chance()
-    return numbers is not None and numbers.random() < 0.5
+    return numbers is not None and nbytes <= SURPRISE and numbers.random() < 0.5

@@ -17,11 +17,11 @@ from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import DType
 from refarray._base.promotion import held_error
-from refarray._compute import indexing, operators, text
+from refarray._compute import freedom, indexing, operators, text
 from refarray._compute.operators import Operators
 from refarray._memory import host
 from refarray._memory.host import numpy_view
-from refarray._memory.native import allocate, exchange_api, register_array, view
+from refarray._memory.native import allocate, exchange_api, register_array
 from refarray.dlpack.producer import prepare_export
 
 
@@ -66,12 +66,11 @@ class Array(Operators):
                 "(array API 2025.12, array.mT)"
             )
         shape, strides = self._shape, self._strides
-        return view(
+        return freedom.share(
             self,
             0,
             (*shape[:-2], shape[-1], shape[-2]),
             (*strides[:-2], strides[-1], strides[-2]),
-            False,
         )
 
     # ---- Methods ---------------------------------------------------------------------
@@ -103,7 +102,9 @@ class Array(Operators):
                 f"stream must be None between host devices, got {stream!r} "
                 "(array API 2025.12, array.to_device)"
             )
-        return self if target is self.device else transfer("to_device", self, target)
+        if target is self.device:
+            return freedom.apart(self) if profile.guarded else self
+        return transfer("to_device", self, target)
 
     def __array__(
         self, dtype: Any = None, *, copy: bool | None = None

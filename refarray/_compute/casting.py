@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
 from refarray._base.promotion import held_error
+from refarray._compute import freedom
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.text import widen_bfloat16
 from refarray._memory.native import ArrayBase, allocate
@@ -50,6 +51,8 @@ def convert(source: Any, old: DType, out: ArrayBase) -> None:
         if limits is not None and old in KINDS["real floating"]:
             if source.size and not call(_within, source, limits):
                 call(_saturate, source, limits, target)
+                if profile.guarded:
+                    freedom.fill(target, dtype, call(_beyond, source, limits))
                 return
     call(kernels(out.device).copyto, target, source, casting="unsafe")
 
@@ -79,6 +82,11 @@ def _within(source: Any, limits: IInfo) -> bool:
     # NaN is least and greatest, and compares False. max + 1 is a power of two: unlike
     # max it is exact in any floating-point dtype.
     return bool(least >= limits.min and greatest < float(limits.max + 1))
+
+
+def _beyond(source: Any, limits: IInfo) -> Any:
+    """Tell which numbers are out of range; NaN is one."""
+    return ~((source >= limits.min) & (source < float(limits.max + 1)))
 
 
 def _saturate(source: Any, limits: IInfo, target: Any) -> None:

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM, size_of
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import check_int_range, held_error, promote
+from refarray._compute import freedom
 from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast
 from refarray._compute.engine import call
@@ -56,7 +57,8 @@ def as_array(
     if dtype is not None:
         dtype = as_dtype(dtype, held=True)
     if isinstance(obj, Array):
-        return _from_array(obj, dtype, device, copy)
+        x = _from_array(obj, dtype, device, copy)
+        return freedom.another(x) if profile.guarded and x is obj else x
     if not isinstance(obj, (list, tuple, bool, int, float, complex, np.generic)):
         lent = _lend(obj)
         if lent is not None:
@@ -143,6 +145,8 @@ def _from_buffer(
                 "(array API 2025.12, asarray)"
             ) from error
         x = host.host_array(np.asarray(lent), own)
+    if profile.guarded and copy is None:
+        x = freedom.apart(x)
     return _from_array(x, dtype, device, copy)
 
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from refarray._compute.array import Array
 
-# What takes more memory than this is not copied, filled or shuffled only to surprise.
-_LARGEST = 1 << 24  # bytes
-
 
 # Memory: copies where views were hoped for, and the other way round ------------------
 
@@ -57,15 +54,15 @@ def share(
 
 def apart(x: Array) -> Array:
     """Return `x`, or by chance its elements in new memory, its axes in any order."""
-    if _is_large(x) or not profile.coin():
+    if not profile.coin(_nbytes(x)):
         return x
     out = _somewhere(x)
     call(np.copyto, kernel_view(out), kernel_view(x))
     return out
 
 
-def _is_large(x: Array) -> bool:
-    return x._size * x.dtype.itemsize > _LARGEST
+def _nbytes(x: Array) -> int:
+    return x._size * x.dtype.itemsize
 
 
 def _somewhere(x: Array) -> Array:
@@ -80,12 +77,21 @@ def _somewhere(x: Array) -> Array:
     return out
 
 
-def unchanged(x: Array) -> Array | None:
-    """Return by chance a view of `x`, for a result with the same elements, or None."""
+def another(x: Array) -> Array:
+    """Return `x`, or by chance another array over its memory."""
+    out: Array = view(x, 0, x._shape, x._strides, False) if profile.coin() else x
+    return out
+
+
+def unchanged(x: Any, shape: tuple[int, ...]) -> Array | None:
+    """Return by chance a view of `x` as a result that has its elements, or None.
+
+    None also for a result of another shape than that of `x`.
+    """
     # One that nobody may write to would be no surprise but an error.
-    if x._read_only or not profile.coin():
+    if x._shape != shape or x._read_only or not profile.coin():
         return None
-    out: Array = view(x, 0, x._shape, x._strides, False)
+    out: Array = view(x, 0, shape, x._strides, False)
     return out
 
 
@@ -110,7 +116,7 @@ def unary_view(name: str, x: Array) -> Array | None:
     Source: array API 2025.12, conj and real, notes: the same underlying memory.
     """
     if x.dtype in _IDENTITIES.get(name, ()):
-        return unchanged(x)
+        return unchanged(x, x._shape)
     if name in ("real", "imag") and x.device is CPU and profile.coin():
         part = getattr(kernel_view(x), name)
         out: Array = wrap(memoryview(part), BY_NAME[part.dtype.name])
@@ -124,7 +130,7 @@ def unary_view(name: str, x: Array) -> Array | None:
 def poison(x: Array) -> Array:
     """Fill new memory with what memory may hold, and lay it out in any way."""
     numbers = profile.chance()
-    if numbers is None or _is_large(x):
+    if numbers is None or _nbytes(x) > profile.SURPRISE:
         return x
     out = _somewhere(x)
     call(np.copyto, kernel_view(out), _anything(numbers, out.dtype, out._shape))
@@ -159,10 +165,12 @@ def fill(out: Any, dtype: DType, where: Any) -> None:
 def settle_unary(name: str, x: Any, dtype: DType, out: Any) -> None:
     """Write what the standard leaves open into the result of an elementwise function.
 
-    Source: array API 2025.12, abs and negative, notes: the least integer.
+    Source: array API 2025.12, abs and negative, notes: the least integer; accuracy.
     """
     if name in ("abs", "negative") and dtype in KINDS["signed integer"]:
         fill(out, dtype, x == IINFO[dtype].min)
+    elif name in _APPROXIMATE and dtype in KINDS["real floating"]:
+        _round_again(out)
 
 
 def settle_binary(name: str, x1: Any, x2: Any, dtype: DType, out: Any) -> None:
@@ -180,6 +188,30 @@ def settle_binary(name: str, x1: Any, x2: Any, dtype: DType, out: Any) -> None:
         call(np.copyto, out, choice, where=np.equal(x1, x2))
     elif name in _OPEN_INTEGERS and dtype in KINDS["integral"]:
         fill(out, dtype, _OPEN_INTEGERS[name](x1, x2, dtype))
+    elif name in _APPROXIMATE and dtype in KINDS["real floating"]:
+        _round_again(out)
+
+
+# Functions of which the standard asks for an approximation (accuracy).
+_APPROXIMATE = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cos cosh exp expm1 hypot log log1p log2 "
+    "log10 logaddexp pow sin sinh tan tanh".split()
+)
+
+
+def _round_again(out: Any) -> None:
+    """Change by chance the last digit of a function's results, towards zero.
+
+    Not of whole numbers, subnormal ones, infinities and NaN, among which the values
+    are that the standard asks for exactly.
+    """
+    numbers = profile.chance()
+    if numbers is None:
+        return
+    tiny = np.finfo(out.dtype).smallest_normal
+    fractions = (out != np.rint(out)) & (np.abs(out) > tiny) & np.isfinite(out)
+    chosen = fractions & (numbers.random(out.shape) < 0.5)
+    call(np.nextafter, out, out.dtype.type(0), out=out, where=chosen)
 
 
 _ZEROS = ("maximum", "minimum")
@@ -219,17 +251,36 @@ def shuffled(values: Any, axis: int) -> tuple[Any, Any]:
     return (values, None) if order is None else (values.take(order, axis), order)
 
 
+def one_of_each(ordered: Any, begins: Any) -> Any:
+    """Return an element of each group of equal ones, `begins` their first indices.
+
+    Zeros of either sign are equal, and the library chooses which is the unique one.
+    """
+    numbers = profile.chance()
+    if numbers is None:
+        return ordered[begins]
+    return ordered[numbers.integers(begins, np.append(begins[1:], len(ordered)))]
+
+
 def regrouped(values: Any, axes: tuple[int, ...] | None) -> Any:
     """Return a kernel's array with elements that are reduced to one in any order.
 
     The rounding of a sum depends on it; so does which zero is the greatest.
     """
-    if values.nbytes > _LARGEST:
+    if values.nbytes > profile.SURPRISE:
         return values
     for axis in range(values.ndim) if axes is None else axes:
         if values.shape[axis] > 1:
             return shuffled(values, axis)[0]
     return values
+
+
+def paired(x1: Any, axis1: int, x2: Any, axis2: int) -> tuple[Any, Any]:
+    """Return two kernel's arrays whose products along axes are summed in any order."""
+    if max(x1.nbytes, x2.nbytes) > profile.SURPRISE:
+        return x1, x2
+    x1, order = shuffled(x1, axis1)
+    return x1, x2 if order is None else x2.take(order, axis2)
 
 
 def nan_first() -> bool:
@@ -253,16 +304,17 @@ def hermitian(values: Any) -> Any:
     return values.swapaxes(-1, -2).conj() if profile.coin() else values
 
 
-def eigensystem(values: Any, vectors: Any, is_complex: bool) -> tuple[Any, Any]:
+def eigensystem(values: Any, vectors: Any, dtype: DType) -> tuple[Any, Any]:
     """Return eigenvalues in any order, and eigenvectors times any factor of modulus 1.
 
+    `dtype` is that of the matrices, which says whether a factor is more than a sign.
     Source: array API 2025.12, eig and eigh, notes: sort order, non-uniqueness.
     """
     order = permutation(values.shape[-1])
     if order is None:
         return values, vectors
     vectors = vectors[..., order]
-    return values[..., order], vectors * _factors(vectors, is_complex)[..., None, :]
+    return values[..., order], vectors * _factors(vectors, dtype)[..., None, :]
 
 
 def eigenvalues(values: Any) -> Any:
@@ -270,15 +322,15 @@ def eigenvalues(values: Any) -> Any:
     return shuffled(values, -1)[0]
 
 
-def singular_vectors(u: Any, vh: Any, pairs: int, is_complex: bool) -> tuple[Any, Any]:
+def singular_vectors(u: Any, vh: Any, pairs: int, dtype: DType) -> tuple[Any, Any]:
     """Return singular vectors times any factor of modulus 1, the same in each pair.
 
     Source: array API 2025.12, svd, notes: non-uniqueness.
     """
-    left = _factors(u, is_complex)
+    left = _factors(u, dtype)
     if left is None:
         return u, vh
-    right = _factors(vh.swapaxes(-1, -2), is_complex)
+    right = _factors(vh.swapaxes(-1, -2), dtype)
     right[..., :pairs] = left[..., :pairs]
     return u * left[..., None, :], vh * right.conj()[..., None]
 
@@ -288,18 +340,18 @@ def triangular(q: Any, r: Any) -> tuple[Any, Any]:
 
     Source: array API 2025.12, qr, notes: unique up to the sign.
     """
-    signs = _factors(q, is_complex=False)
+    signs = _factors(q, None)
     if signs is None:
         return q, r
     return q * signs[..., None, :], r * signs[..., : r.shape[-2], None]
 
 
-def _factors(columns: Any, is_complex: bool) -> Any:
+def _factors(columns: Any, dtype: DType | None) -> Any:
     """Return a sign, or a complex number of modulus 1, for each column of a matrix."""
     numbers = profile.chance()
     if numbers is None:
         return None
     shape = (*columns.shape[:-2], columns.shape[-1])
-    if is_complex:
+    if dtype in KINDS["complex floating"]:
         return np.exp(2j * np.pi * numbers.random(shape)).astype(columns.dtype)
     return numbers.choice(np.array([-1, 1], columns.real.dtype), size=shape)

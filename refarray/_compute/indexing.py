@@ -16,6 +16,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.layout import index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
+from refarray._compute import freedom
 from refarray._compute.arguments import indices
 from refarray._compute.engine import adopt, call
 from refarray._compute.engine import view as kernel_view
@@ -37,7 +38,8 @@ def get(x: Any, key: object) -> Any:
     """
     layout = index_layout(key, x._shape, x._strides)
     if layout is not None:
-        return view(x, *layout, False)
+        out = view(x, *layout, False)
+        return freedom.apart(out) if profile.guarded else out
     values = call(kernel_view(x).__getitem__, _numpy_key(x, key))
     return adopt(values, x.dtype, x.device)
 

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from refarray._base import profile
 from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
+from refarray._compute.freedom import unchanged
 from refarray._memory.native import ArrayBase, allocate
 
 Shape = tuple[int, ...]
@@ -35,6 +37,9 @@ def join(
 ) -> Array:
     """Return the arrays one after another, in the dtype to which theirs promote."""
     dtype, device = common(name, arrays)
+    if profile.guarded and len(arrays) == 1:
+        if (shared := unchanged(arrays[0], shape)) is not None:
+            return shared
     out: Array = allocate(shape, dtype, device, False)
     views = [kernel_view(x) for x in arrays]
     call(kernels(device).concatenate, views, axis=axis, out=kernel_view(out))
@@ -51,6 +56,8 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
             (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]),
         )
     result = check_shape(result)
+    if profile.guarded and (shared := unchanged(x, result)) is not None:
+        return shared
     if x.ndim == MAX_NDIM:
         return _computed(x, "repeat", times, axis)
     # Seen with an axis more, which runs over the copies, the result is x broadcast.
@@ -91,6 +98,8 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
     sizes = [1] * (len(counts) - x.ndim) + list(x._shape)
     shape = check_shape([n * size for n, size in zip(counts, sizes, strict=True)])
+    if profile.guarded and (shared := unchanged(x, shape)) is not None:
+        return shared
     # Seen with an axis more for each that is repeated, the result is x broadcast.
     spread: list[int] = []
     key: list[Any] = []
@@ -107,8 +116,6 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
 
 def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
     """Return the elements shifted cyclically along axes, `{axis: shift}`."""
-    out: Array = allocate(x._shape, x.dtype, x.device, False)
-    target, source = kernel_view(out), kernel_view(x)
     # Along each axis two parts change places: (axis, where to, where from).
     parts = []
     for axis, shift in shifts.items():
@@ -121,6 +128,11 @@ def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
                     (axis, slice(None, n), slice(size - n, None)),
                 )
             )
+    if profile.guarded and not parts:
+        if (shared := unchanged(x, x._shape)) is not None:
+            return shared
+    out: Array = allocate(x._shape, x.dtype, x.device, False)
+    target, source = kernel_view(out), kernel_view(x)
     for choice in product(*parts):
         to, from_ = [slice(None)] * x.ndim, [slice(None)] * x.ndim
         for axis, new, old in choice:

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
+from refarray._base import profile
 from refarray._base.dtypes import KINDS
 from refarray._base.profile import defaults
+from refarray._compute import freedom
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
@@ -21,7 +25,15 @@ def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     """Return the elements sorted along `axis`."""
     out: Array = allocate(x._shape, x.dtype, x.device, False)
     values = kernel_view(out)
-    kernels(x.device).copyto(values, kernel_view(x))
+    source = kernel_view(x)
+    if profile.guarded:
+        if not stable:
+            source, _ = freedom.shuffled(source, axis)
+        if freedom.nan_first():
+            # What comes last in one order comes first in the other, read backwards.
+            values, source = np.flip(values, axis), np.flip(source, axis)
+            descending = not descending
+    kernels(x.device).copyto(values, source)
     reverse = getattr(kernels(x.device), _reversal(x)) if descending else None
     if reverse is not None:
         call(reverse, values, out=values)
@@ -34,9 +46,20 @@ def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
 def argsort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     """Return the indices that sort the elements along `axis`."""
     values = kernel_view(x)
+    places, backwards = None, False
+    if profile.guarded:
+        backwards = freedom.nan_first()
+        if not stable:
+            values, places = freedom.shuffled(values, axis)
+        if backwards:
+            values, descending = np.flip(values, axis), not descending
     if descending:
         values = call(getattr(kernels(x.device), _reversal(x)), values)
     order = values.argsort(axis=axis, kind="stable" if stable else None)
+    if backwards:
+        order = np.flip(values.shape[axis] - 1 - order, axis)
+    if places is not None:
+        order = places[order]
     return adopt(order, defaults(x.device).indexing, x.device)
 
 
@@ -82,20 +105,29 @@ class Groups:
         # NaN differs from itself, so that each is a group of its own.
         k.not_equal(ordered[1:], ordered[:-1], out=self.starts[1:])
         self.representatives = ordered[self.starts]
+        # Ascending, unless a seed says otherwise.
+        self.sequence = None
+        if profile.guarded:
+            self.sequence = freedom.permutation(len(self.representatives))
+            if not indices:
+                (begins,) = self.starts.nonzero()
+                self.representatives = freedom.one_of_each(ordered, begins)
 
     def values(self) -> Array:
         """Return one element of each group."""
-        return self._array(self.representatives)
+        return self._array(self._arranged(self.representatives))
 
     def indices(self) -> Array:
         """Return the index of each group's first element in the flattened array."""
-        return self._index_array(self.order[self.starts])
+        return self._index_array(self._arranged(self.order[self.starts]))
 
     def inverse(self) -> Array:
         """Return the group of each element, in the shape of the array."""
         k = kernels(self.x.device)
         groups = k.cumsum(self.starts, dtype=NUMPY_DTYPES[self.index])
         groups -= 1
+        if self.sequence is not None:
+            groups = self.sequence.argsort()[groups]
         out: Array = allocate(self.x._shape, self.index, self.x.device, False)
         kernel_view(out).reshape(-1)[self.order] = groups
         return out
@@ -108,7 +140,11 @@ class Groups:
         counts = kernel_view(out)
         k.subtract(begins[1:], begins[:-1], out=counts[:-1])
         counts[-1:] = self.x._size - begins[-1:]
+        counts[...] = self._arranged(counts)
         return out
+
+    def _arranged(self, values: Any) -> Any:
+        return values if self.sequence is None else values[self.sequence]
 
     def _array(self, values: Any) -> Array:
         return adopt(values, self.x.dtype, self.x.device)

@@ -25,7 +25,7 @@ from refarray._base.promotion import (
     promote,
     scalar_dtype,
 )
-from refarray._compute import repairs
+from refarray._compute import freedom, repairs
 from refarray._compute.engine import (
     NUMPY_DTYPES,
     Kernel,
@@ -178,12 +178,16 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype, None))
     if plan is None:
         plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
+    if profile.guarded and (shared := freedom.unary_view(name, x)) is not None:
+        return shared
     out: Array = allocate(x._shape, plan.result, x.device, False)
     # As `call`, without the packing of arguments that costs more than a short addition.
     try:
         silent.run(plan.kernel, x._view, out=out._view)
     except RuntimeError:
         call(plan.kernel, x._view, out=out._view)
+    if profile.guarded:
+        freedom.settle_unary(name, x._view, dtype, out._view)
     return out
 
 
@@ -222,6 +226,8 @@ def binary(
         silent.run(plan.kernel, v1, v2, out=out._view)
     except RuntimeError:
         call(plan.kernel, v1, v2, out=out._view)
+    if profile.guarded:
+        freedom.settle_binary(name, v1, v2, plan.common, out._view)
     return out
 
 
@@ -237,9 +243,13 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
             shape = broadcast_shapes(shape, limit._shape)
     out: Array = allocate(shape, x.dtype, x.device, False)
     if low is None and high is None:
+        if profile.guarded and (shared := freedom.unchanged(x, shape)) is not None:
+            return shared
         call(np.copyto, view(out), view(x))
-    else:
-        call(view(x).clip, low, high, out=view(out))
+        return out
+    call(view(x).clip, low, high, out=view(out))
+    if profile.guarded and low is not None and high is not None:
+        freedom.fill(view(out), x.dtype, np.greater(low, high))
     return out
 
 

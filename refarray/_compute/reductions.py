@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.dtypes import IINFO, DType, as_dtype
 from refarray._base.layout import normalize_axes, normalize_axis, size_of
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
+from refarray._compute import freedom
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
 from refarray._compute.engine import NUMPY_DTYPES, call, kernels, view
@@ -44,7 +45,8 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
             shape = tuple([n for a, n in enumerate(x._shape) if a not in axes])
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device), ufunc).reduce
-    call(kernel, view(x), axes, None, view(out), keepdims)
+    values = freedom.regrouped(view(x), axes) if profile.guarded else view(x)
+    call(kernel, values, axes, None, view(out), keepdims)
     return out
 
 

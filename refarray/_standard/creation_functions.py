@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import check_shape
 from refarray._base.profile import defaults
 from refarray._base.promotion import check_int_range
+from refarray._compute import freedom
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
 from refarray._compute.casting import convert
@@ -75,7 +76,8 @@ def empty(
     device: Device | None = None,
 ) -> Array:
     """Array whose elements are whatever the memory held."""
-    return _new(shape, dtype, device, zeroed=False)
+    out = _new(shape, dtype, device, zeroed=False)
+    return freedom.poison(out) if profile.guarded else out
 
 
 def zeros(
@@ -120,7 +122,8 @@ def empty_like(
     x: Array, /, *, dtype: DType | None = None, device: Device | None = None
 ) -> Array:
     """Array of the shape of `x` whose elements are whatever the memory held."""
-    return _new_like("empty_like", x, dtype, device)
+    out = _new_like("empty_like", x, dtype, device)
+    return freedom.poison(out) if profile.guarded else out
 
 
 def zeros_like(
@@ -356,6 +359,11 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     for position, x in enumerate(arrays):
         ones = [1] * len(arrays)
         ones[order.index(position)] = x._size
+        if profile.guarded and profile.coin():
+            # As torch's: views of the vectors, which are read-only if spread.
+            steps = tuple(x._strides[0] if n > 1 else 0 for n in ones)
+            grids.append(view(x, 0, shape, steps, shape != x._shape))
+            continue
         out: Array = allocate(shape, x.dtype, x.device, False)
         kernel_view(out)[...] = kernel_view(x).reshape(ones)
         grids.append(out)

@@ -22,6 +22,7 @@ from refarray._base.promotion import promote
 from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels, view
+from refarray._compute.freedom import share
 from refarray._compute.pipeline import (
     FLOATING,
     NUMERIC,
@@ -29,7 +30,6 @@ from refarray._compute.pipeline import (
     check_array,
     component,
 )
-from refarray._memory import native
 from refarray._memory.native import allocate
 from refarray._standard.linalg_decompositions import (
     check_matrices,
@@ -148,7 +148,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     k = integer("linalg.diagonal", "offset", offset)
     size = max(0, min(rows, columns - k) if k >= 0 else min(rows + k, columns))
     first = (k * right if k >= 0 else -k * down) if size else 0
-    return native.view(x, first, (*batch, size), (*steps, down + right), False)
+    return share(x, first, (*batch, size), (*steps, down + right))
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:

@@ -16,8 +16,10 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
+from refarray._base import profile
 from refarray._base.dtypes import complex64
 from refarray._base.promotion import promote
+from refarray._compute import freedom
 from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import Kernel, adopt, call, kernels, view
@@ -82,6 +84,10 @@ def run(name: str, kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
         raise ValueError(f"{name}: {error}") from None
 
 
+def _hermitian(x: Array) -> Any:
+    return freedom.hermitian(view(x)) if profile.guarded else view(x)
+
+
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Lower triangular L with L @ conj(L.mT) = x, or upper U with conj(U.mT) @ U = x.
 
@@ -89,7 +95,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """
     name = "linalg.cholesky"
     check_matrices(name, x, square=True)
-    factor = run(name, kernels(x.device).linalg.cholesky, view(x))
+    factor = run(name, kernels(x.device).linalg.cholesky, _hermitian(x))
     if upper:
         factor = factor.swapaxes(-1, -2).conj()
     out: Array = adopt(factor, x.dtype, x.device)
@@ -104,6 +110,8 @@ def eig(x: Array, /) -> EigResult:
     name = "linalg.eig"
     check_matrices(name, x, square=True)
     values, vectors = run(name, kernels(x.device).linalg.eig, view(x))
+    if profile.guarded:
+        values, vectors = freedom.eigensystem(values, vectors, x.dtype)
     dtype = promote(x.dtype, complex64)
     return EigResult(adopt(values, dtype, x.device), adopt(vectors, dtype, x.device))
 
@@ -115,7 +123,9 @@ def eigh(x: Array, /) -> EighResult:
     """
     name = "linalg.eigh"
     check_matrices(name, x, square=True)
-    values, vectors = run(name, kernels(x.device).linalg.eigh, view(x))
+    values, vectors = run(name, kernels(x.device).linalg.eigh, _hermitian(x))
+    if profile.guarded:
+        values, vectors = freedom.eigensystem(values, vectors, x.dtype)
     return EighResult(
         adopt(values, component(x.dtype), x.device), adopt(vectors, x.dtype, x.device)
     )
@@ -129,6 +139,8 @@ def eigvals(x: Array, /) -> Array:
     name = "linalg.eigvals"
     check_matrices(name, x, square=True)
     values = run(name, kernels(x.device).linalg.eigvals, view(x))
+    if profile.guarded:
+        values = freedom.eigenvalues(values)
     out: Array = adopt(values, promote(x.dtype, complex64), x.device)
     return out
 
@@ -140,7 +152,9 @@ def eigvalsh(x: Array, /) -> Array:
     """
     name = "linalg.eigvalsh"
     check_matrices(name, x, square=True)
-    values = run(name, kernels(x.device).linalg.eigvalsh, view(x))
+    values = run(name, kernels(x.device).linalg.eigvalsh, _hermitian(x))
+    if profile.guarded:
+        values = freedom.eigenvalues(values)
     out: Array = adopt(values, component(x.dtype), x.device)
     return out
 
@@ -157,6 +171,8 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
             f"mode is 'reduced' or 'complete', not {mode!r} (array API 2025.12, {name})"
         )
     q, r = run(name, kernels(x.device).linalg.qr, view(x), mode)
+    if profile.guarded:
+        q, r = freedom.triangular(q, r)
     return QRResult(adopt(q, x.dtype, x.device), adopt(r, x.dtype, x.device))
 
 
@@ -169,6 +185,8 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     name = "linalg.svd"
     check_matrices(name, x)
     u, s, vh = run(name, kernels(x.device).linalg.svd, view(x), bool(full_matrices))
+    if profile.guarded:
+        u, vh = freedom.singular_vectors(u, vh, s.shape[-1], x.dtype)
     return SVDResult(
         adopt(u, x.dtype, x.device),
         adopt(s, component(x.dtype), x.device),

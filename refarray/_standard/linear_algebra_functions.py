@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from refarray._base import profile
 from refarray._base.layout import broadcast_shapes, normalize_axes, size_of
 from refarray._base.promotion import promote
+from refarray._compute import freedom
 from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
@@ -43,7 +45,10 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     rows, columns = shape1[-2:-1], shape2[1:][-1:]
     shape = broadcast_shapes(shape1[:-2], shape2[:-2]) + rows + columns
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
-    call(kernels(x1.device).matmul, view(x1), view(x2), out=view(out))
+    v1, v2 = view(x1), view(x2)
+    if profile.guarded:
+        v1, v2 = freedom.paired(v1, -1, v2, v2.ndim - len(shape2[-2:]))
+    call(kernels(x1.device).matmul, v1, v2, out=view(out))
     return out
 
 
@@ -87,6 +92,8 @@ def tensordot(
     m, k, n = size_of(rows), size_of(sizes), size_of(columns)
     matrix1 = view(x1).transpose(kept1 + summed1).reshape(m, k)
     matrix2 = view(x2).transpose(summed2 + kept2).reshape(k, n)
+    if profile.guarded:
+        matrix1, matrix2 = freedom.paired(matrix1, 1, matrix2, 0)
     call(kernels(x1.device).matmul, matrix1, matrix2, out=view(out).reshape(m, n))
     return out
 
@@ -138,7 +145,10 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         shape_without(x1._shape, position), shape_without(x2._shape, position)
     )
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
-    call(kernels(x1.device).vecdot, view(x1), view(x2), axis=position, out=view(out))
+    v1, v2 = view(x1), view(x2)
+    if profile.guarded:
+        v1, v2 = freedom.paired(v1, position, v2, position)
+    call(kernels(x1.device).vecdot, v1, v2, axis=position, out=view(out))
     return out
 
 

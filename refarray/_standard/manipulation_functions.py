@@ -20,6 +20,7 @@ from refarray._base.layout import (
 from refarray._compute import movement
 from refarray._compute.arguments import check, check_device, integer
 from refarray._compute.array import Array
+from refarray._compute.freedom import apart, share
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import ArrayBase, view
 
@@ -69,7 +70,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     steps = (
         0 if n == 1 else stride for n, stride in zip(x._shape, x._strides, strict=True)
     )
-    return view(x, 0, target, (0,) * added + tuple(steps), True)
+    return share(x, 0, target, (0,) * added + tuple(steps), True)
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
@@ -81,7 +82,8 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
         check_array("broadcast_arrays", x)
     check_device("broadcast_arrays", *arrays)
     shape = layout.broadcast_shapes(*(x._shape for x in arrays))
-    return tuple(x if x._shape == shape else broadcast_to(x, shape) for x in arrays)
+    out = [x if x._shape == shape else broadcast_to(x, shape) for x in arrays]
+    return tuple(map(apart, out)) if profile.guarded else tuple(out)
 
 
 # Axes --------------------------------------------------------------------------------
@@ -129,9 +131,7 @@ def moveaxis(
 
 def _permuted(x: Array, order: tuple[int, ...]) -> Array:
     shape, strides = x._shape, x._strides
-    return view(
-        x, 0, tuple(shape[i] for i in order), tuple(strides[i] for i in order), False
-    )
+    return share(x, 0, tuple(shape[i] for i in order), tuple(strides[i] for i in order))
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
@@ -143,7 +143,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     for position in sorted(added):
         shape.insert(position, 1)
         strides.insert(position, 0)
-    return view(x, 0, tuple(shape), tuple(strides), False)
+    return share(x, 0, tuple(shape), tuple(strides))
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
@@ -169,7 +169,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     for i in reversed_axes:
         offset += (shape[i] - 1) * strides[i]
         strides[i] = -strides[i]
-    return view(x, offset if x._size else 0, shape, tuple(strides), False)
+    return share(x, offset if x._size else 0, shape, tuple(strides))
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
@@ -179,7 +179,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     shape, strides = x._shape, x._strides
     rest = shape[:i] + shape[i + 1 :], strides[:i] + strides[i + 1 :]
     step = strides[i] if size_of(rest[0]) else 0
-    return tuple(view(x, n * step, *rest, False) for n in range(shape[i]))
+    return tuple(share(x, n * step, *rest) for n in range(shape[i]))
 
 
 def _axes(name: str, axes: object, ndim: int) -> tuple[int, ...]:
@@ -212,7 +212,8 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     if copy is not True:
         strides = reshaped_strides(x._shape, x._strides, target)
         if strides is not None:
-            return view(x, 0, target, strides, False)
+            # What `copy=None` makes possible is the library's to say; False is a word.
+            return (share if copy is None else view)(x, 0, target, strides, False)
         if copy is False:
             raise ValueError(
                 f"copy=False, but the elements of this strided array of shape "

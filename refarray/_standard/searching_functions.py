@@ -5,17 +5,20 @@ Indices have the default index dtype, int64. IndexError for an axis out of range
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from refarray._base import dtypes, profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
 from refarray._base.profile import defaults
+from refarray._compute import freedom
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
 from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
-from refarray._compute.pipeline import ANY, BOOL, INTEGRAL, REAL
+from refarray._compute.pipeline import ANY, BOOL, INTEGRAL, REAL, REAL_FLOATING
 from refarray._compute.reductions import reduce
 from refarray._memory.native import allocate
 
@@ -122,7 +125,17 @@ def searchsorted(
             )
         order = indices(sorter)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
+    if profile.guarded and freedom.nan_first() and x1.dtype in REAL_FLOATING.dtypes:
+        places = _search_backwards(known, wanted, side, order)
     return adopt(places, defaults(device).indexing, device)
+
+
+def _search_backwards(known: Any, wanted: Any, side: str, order: Any) -> Any:
+    """Search as where NaN comes first: read backwards, the negatives have it last."""
+    if order is not None:
+        known = known[order]
+    other: Any = {"left": "right", "right": "left"}[side]
+    return len(known) - np.searchsorted(-known[::-1], np.negative(wanted), other)
 
 
 def where(
