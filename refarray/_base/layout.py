@@ -27,14 +27,20 @@ def _integer(obj: object, what: str) -> int:
     try:
         return index(obj)  # type: ignore[arg-type]
     except TypeError:
+        if hasattr(obj, "__index__"):
+            raise  # an array, say, which knows best why it is no integer
         raise TypeError(f"{what} is an integer, not {type(obj).__name__}") from None
+
+
+# Unknown sizes -----------------------------------------------------------------------
 
 
 class Unknown(int):
     """A size that the program must not know, though the memory has it.
 
     It depends on values, under a profile where values are not computed unasked. What is
-    computed from such a size is another. It equals no size but its like.
+    computed from such a size is another. It equals no known size, not even its own:
+    code that runs by chance must not pass.
     """
 
     __slots__ = ()
@@ -51,22 +57,35 @@ class Unknown(int):
     __hash__ = int.__hash__
 
     def __add__(self, other: int) -> Unknown:
-        return Unknown(int(self) + int(other))
+        return _unknown(int.__add__(self, other))
 
     def __sub__(self, other: int) -> Unknown:
-        return Unknown(int(self) - int(other))
+        return _unknown(int.__sub__(self, other))
 
     def __rsub__(self, other: int) -> Unknown:
-        return Unknown(int(other) - int(self))
+        return _unknown(int.__rsub__(self, other))
 
     def __mul__(self, other: int) -> Unknown:
-        return Unknown(int(self) * int(other))
+        return _unknown(int.__mul__(self, other))
 
     def __floordiv__(self, other: int) -> Unknown:
-        return Unknown(int(self) // int(other))
+        return _unknown(int.__floordiv__(self, other))
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+def _unknown(n: Any) -> Any:
+    # A float, say, takes its own turn.
+    return n if n is NotImplemented else Unknown(n)
+
+
+def from_sizes(n: int, *sizes: int) -> int:
+    """Return `n`, which was computed from `sizes`; unknown if one of these is.
+
+    For the computations that `Unknown` cannot carry on by itself, such as `min`.
+    """
+    return Unknown(n) if any(type(size) is Unknown for size in sizes) else n
 
 
 # Shape and size ----------------------------------------------------------------------
@@ -76,14 +95,24 @@ def check_shape(obj: object) -> Shape:
     """Return the shape given as an integer, or as a tuple or list of integers.
 
     TypeError for anything else, bool and float included; ValueError for a size that is
-    negative or does not fit into 64 bits, and for more than `MAX_NDIM` axes.
+    negative or does not fit into 64 bits, and for more than `MAX_NDIM` axes. Unknown
+    sizes stay what they are.
     """
     sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
     if len(sizes) > MAX_NDIM:
         raise ValueError(f"a shape has at most {MAX_NDIM} axes, not {len(sizes)}")
     shape = []
     for axis, size in enumerate(sizes):
-        n = size if type(size) is int else _integer(size, "the size of an axis")
+        if type(size) is int or type(size) is Unknown:
+            n = size
+        elif size is None:
+            raise TypeError(
+                "the size of an axis is an integer, not None: one that depends on values "
+                "is not known under data_dependent_shapes='unknown', as in profile "
+                "'dask' (array API 2025.12, array.shape)"
+            )
+        else:
+            n = _integer(size, "the size of an axis")
         if n < 0:
             raise ValueError(f"size {n} of axis {axis} is negative")
         if n > MAX_NBYTES:
@@ -147,6 +176,7 @@ def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | No
     None if no strides do, so that the elements must be copied. Both shapes have the
     same number of elements.
     """
+    shape, new = tuple(map(int, shape)), tuple(map(int, new))
     if 0 in new:
         return row_major_strides(new)
     # Axes that one stride walks together count as one: (size, stride of the last).
@@ -176,7 +206,8 @@ def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | No
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """Return the shape in which arrays of these shapes meet; () if none is given.
 
-    ValueError if two sizes of an axis differ and neither is one.
+    ValueError if two sizes of an axis differ and neither is one. An unknown size meets
+    one and unknown ones, with an unknown result; no other, as in Dask.
 
     Source: array API 2025.12, broadcasting.
     """
@@ -195,10 +226,20 @@ def _broadcast(shape1: Shape, shape2: Shape) -> Shape:
         if result[axis] == 1:
             result[axis] = n
         elif n != 1 and n != result[axis]:
+            size = result[axis]
+            if type(n) is type(size) is Unknown and 1 in (int(n), int(size)):
+                # What would turn out when values are computed.
+                result[axis] = n if int(size) == 1 else size
+                continue
+            why = "differ and neither is 1"
+            if type(n) is not type(size):
+                why = (
+                    "may differ: None depends on values, and is not known under "
+                    "data_dependent_shapes='unknown', as in profile 'dask'"
+                )
             raise ValueError(
-                f"shapes {shape1} and {shape2} do not broadcast: sizes {result[axis]} "
-                f"and {n} at axis {axis - len(long)} differ and neither is 1 "
-                "(array API 2025.12, broadcasting)"
+                f"shapes {shape1} and {shape2} do not broadcast: sizes {size} and {n} "
+                f"at axis {axis - len(long)} {why} (array API 2025.12, broadcasting)"
             )
     return tuple(result)
 
@@ -284,12 +325,14 @@ def index_layout(
             axis += 1
     if len(sizes) > MAX_NDIM:
         raise IndexError(f"an array has at most {MAX_NDIM} axes, not {len(sizes)}")
-    return 0 if 0 in sizes else offset, tuple(sizes), tuple(steps)
+    return offset if all(sizes) else 0, tuple(sizes), tuple(steps)
 
 
 def _slice(item: slice, size: int, stride: int) -> tuple[int, int, int]:
     start, stop, step = item.indices(size)
     n = len(range(start, stop, step))
+    if type(size) is Unknown:
+        n = Unknown(n)
     if n > 1:
         return start * stride, n, stride * step
     # There is nothing to step to. The step can be any integer, too large for a stride.
