@@ -115,7 +115,7 @@ def place(
         if dtype not in held and not (use == "complex" and not held & _COMPLEX):
             raise ValueError(
                 f"the default {use} dtype {dtype} is none of those of device {name!r}: "
-                f"{', '.join(sorted(d.name for d in held))}"
+                f"{', '.join(sorted(map(str, held)))}"
             )
     if name != "cpu":
         _devices.register_pretend(name)

@@ -1,8 +1,9 @@
 """The data types: what they are, their kinds, and their limits.
 
-A dtype is a constant: one object per name, compared by identity. `STANDARD` lists the
-standard's thirteen. `HELD` lists float16 and bfloat16: other libraries send them, so
-refarray keeps, shows, converts and passes them on, but does not compute with them.
+A dtype is a constant: one object per name, compared by identity; under profile
+numpy_interop, by NumPy's judgement too. `STANDARD` lists the standard's thirteen.
+`HELD` lists float16 and bfloat16: other libraries send them, so refarray keeps, shows,
+converts and passes them on, but does not compute with them.
 
 `bool` names the dtype from here on, as it does in the public namespace; Python's own
 is `builtins.bool`.
@@ -14,26 +15,38 @@ from __future__ import annotations
 
 import builtins
 import sys
-from typing import NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+
+import numpy as np
+
+# Where NumPy looks for the dtype that an object stands for: since 2.4, and before.
+_PROTOCOL = (
+    "__numpy_dtype__" if np.lib.NumpyVersion(np.__version__) >= "2.4.0" else "dtype"
+)
 
 
 @final
 class DType:
-    """A data type: its name, its family, and its DLPack type code and bits.
+    """A data type: its family, and its DLPack type code and bits; `str` gives its name.
 
     `family` is one of the standard's kinds ("bool", "signed integer", "unsigned
-    integer", "real floating", "complex floating") or "held".
+    integer", "real floating", "complex floating") or "held". The attributes of NumPy's
+    dtypes, `kind` for one, are there under profile numpy_interop only.
 
     Source: array API 2025.12, data types; DLPack, DLDataType.
     """
 
-    __slots__ = ("name", "family", "code", "bits", "itemsize")
+    __slots__ = ("family", "code", "bits", "key", "_name", "_numpy", "_hash")
 
-    name: str
     family: str
     code: int
     bits: int
-    itemsize: int
+    # Code and bits in one, for tables that every call reads: hashing a dtype takes
+    # longer than hashing an integer.
+    key: int
+    _name: str
+    _numpy: np.dtype[Any] | None
+    _hash: int
 
     def __new__(cls, *args: object, **kwargs: object) -> DType:
         names = ", ".join(f"refarray.{dtype}" for dtype in STANDARD)
@@ -45,28 +58,47 @@ class DType:
     # Left to its default, == would hand the question to the other object, and a NumPy
     # array answers with an array.
     def __eq__(self, other: object) -> builtins.bool:
-        return self is other
+        return self is other or (mixes_with_numpy() and from_numpy(other) is self)
 
-    __hash__ = object.__hash__
+    # The hash of NumPy's dtype, which this one may equal, and under every profile: a
+    # hash that changed would lose entries of tables.
+    def __hash__(self) -> int:
+        return self._hash
+
+    if not TYPE_CHECKING:  # or a misspelt attribute would pass for one of NumPy's
+
+        def __getattr__(self, name: str) -> object:
+            if mixes_with_numpy() and self._numpy is not None:
+                if name == _PROTOCOL:
+                    return self._numpy
+                if not name.startswith("_"):
+                    return getattr(self._numpy, name)
+            raise AttributeError(
+                f"dtype {self!r} has no attribute {name!r}: the standard gives a dtype "
+                "none, str() gives its name and isdtype tells its kind"
+            )
 
     def __repr__(self) -> str:
-        return f"refarray.{self.name}"
+        return f"refarray.{self._name}"
 
     def __str__(self) -> str:
-        return self.name
+        return self._name
 
     # A string names a global of this module: pickle and copy give back the constant.
     def __reduce__(self) -> str:
-        return self.name
+        return self._name
 
 
 def _define(name: str, family: str, code: int, bits: int) -> DType:
     dtype: DType = object.__new__(DType)
-    object.__setattr__(dtype, "name", name)
     object.__setattr__(dtype, "family", family)
     object.__setattr__(dtype, "code", code)
     object.__setattr__(dtype, "bits", bits)
-    object.__setattr__(dtype, "itemsize", bits // 8)
+    object.__setattr__(dtype, "key", code << 8 | bits)
+    object.__setattr__(dtype, "_name", name)
+    known = None if name == "bfloat16" else np.dtype(name)
+    object.__setattr__(dtype, "_numpy", known)
+    object.__setattr__(dtype, "_hash", hash(known or name))
     return dtype
 
 
@@ -103,7 +135,7 @@ STANDARD = (
     complex128,
 )
 HELD = (float16, bfloat16)
-BY_NAME = {dtype.name: dtype for dtype in (*STANDARD, *HELD)}
+BY_NAME = {str(dtype): dtype for dtype in (*STANDARD, *HELD)}
 
 DEFAULT_INT = int64
 DEFAULT_REAL = float64
@@ -136,8 +168,9 @@ def as_dtype(
 ) -> DType:
     """Return the dtype that a `dtype=` argument means; None means `default`.
 
-    TypeError for anything but a dtype: strings, Python types and NumPy dtypes included;
-    and for a held dtype, unless `held` says that the caller takes it.
+    TypeError for anything but a dtype: strings, Python types and NumPy dtypes included,
+    unless profile numpy_interop takes those; and for a held dtype, unless `held` says
+    that the caller takes it.
     """
     if isinstance(obj, DType):
         if obj.family == "held" and not held:
@@ -148,6 +181,8 @@ def as_dtype(
         return obj
     if obj is None and default is not None:
         return default
+    if mixes_with_numpy() and (meant := from_numpy(obj)) is not None:
+        return as_dtype(meant, held=held)
     raise TypeError(_no_dtype(obj))
 
 
@@ -162,6 +197,45 @@ def _no_dtype(obj: object) -> str:
 
 # What Python's types are in NumPy's eyes.
 _NEAREST = {"int": "int64", "float": "float64", "complex": "complex128"}
+
+
+# NumPy's dtypes ----------------------------------------------------------------------
+
+
+def mixes_with_numpy() -> builtins.bool:
+    """Tell whether dtypes mix with NumPy's here and now.
+
+    A question to the profile: `profile.py`, which imports this file, replaces this.
+    """
+    return False
+
+
+def from_numpy(obj: object) -> DType | None:
+    """Return the dtype that NumPy means by `obj`; None if it is none of ours.
+
+    A dtype or scalar type of NumPy's, Python's bool, int, float or complex, or a name.
+    """
+    if isinstance(obj, (np.dtype, type, str)):
+        return _MEANT.get(obj)
+    return None
+
+
+def _numpy_table() -> dict[object, DType]:
+    table: dict[object, DType] = {}
+    for dtype in (*STANDARD, float16):
+        known = np.dtype(str(dtype))
+        table |= {known: dtype, known.type: dtype, str(dtype): dtype}
+    # C has two types for one of its integers; NumPy has a scalar type for each.
+    table |= {np.longlong: int64, np.ulonglong: uint64}
+    return table | {
+        builtins.bool: bool,
+        int: int64,
+        float: float64,
+        complex: complex128,
+    }
+
+
+_MEANT = _numpy_table()
 
 
 # Limits ------------------------------------------------------------------------------

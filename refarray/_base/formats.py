@@ -19,7 +19,7 @@ _KINDS = {
     **dict.fromkeys(("f", "d"), "real floating"),
     **dict.fromkeys(("Zf", "Zd", "F", "D"), "complex floating"),
 }
-_DTYPES = {(dtype.family, dtype.itemsize): dtype for dtype in dtypes.STANDARD}
+_DTYPES = {(dtype.family, dtype.bits // 8): dtype for dtype in dtypes.STANDARD}
 _NATIVE = "@=^" + ("<" if sys.byteorder == "little" else ">!")
 _FOREIGN = ">!" if sys.byteorder == "little" else "<"
 

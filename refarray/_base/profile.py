@@ -115,6 +115,13 @@ def active() -> Profile:
     return _active.get(_default).profile
 
 
+def _mixes_with_numpy() -> bool:
+    return guarded and active().numpy_interop
+
+
+dtypes.mixes_with_numpy = _mixes_with_numpy
+
+
 def enter(profile: Profile) -> Token[_Use]:
     """Put a profile in force in this context, until `leave` is given the token."""
     _guard(profile)

@@ -176,7 +176,7 @@ class Array(Operators):
             profile.check_values(f"{what}()")
             if self.device is not CPU:
                 profile.check_transfer(
-                    f"{what}()", self.device, CPU, self.dtype.itemsize
+                    f"{what}()", self.device, CPU, self.dtype.bits // 8
                 )
         return numpy_view(self).item()
 
@@ -222,7 +222,7 @@ class Array(Operators):
 def transfer(function: str, x: Array, target: Device) -> Array:
     """Return a copy of `x` on another device; `function` is what asked for it."""
     if profile.guarded:
-        size = x._size * x.dtype.itemsize
+        size = x._size * x.dtype.bits // 8
         profile.check_transfer(function, x.device, target, size)
     return host.copy(x, target)
 

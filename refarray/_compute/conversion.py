@@ -135,7 +135,7 @@ def _from_buffer(
         # Through the memoryview, which has strides where an exporter leaves them out.
         x = wrap(lent, own)
         # A component of a complex number is what must be aligned.
-        align = own.itemsize // 2 if own.family == "complex floating" else own.itemsize
+        align = own.bits // (16 if own.family == "complex floating" else 8)
         if (x._buffer.address + x._byte_offset) % align:
             raise BufferError(f"its memory is not aligned to {align} bytes")
     except BufferError as error:

@@ -62,7 +62,7 @@ def apart(x: Array) -> Array:
 
 
 def _nbytes(x: Array) -> int:
-    return x._size * x.dtype.itemsize
+    return x._size * x.dtype.bits // 8
 
 
 def _somewhere(x: Array) -> Array:

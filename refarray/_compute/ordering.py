@@ -79,7 +79,7 @@ def _kind(x: Array, stable: bool) -> Literal["stable"] | None:
     which are equal. The stable one is the faster for small integers.
     """
     if x.dtype not in KINDS["real floating"]:
-        return "stable" if x.dtype.itemsize <= 2 else None
+        return "stable" if x.dtype.bits <= 16 else None
     if not stable:
         return None
     values = kernel_view(x)

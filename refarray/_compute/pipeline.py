@@ -94,7 +94,7 @@ class Plan(NamedTuple):
     converts: bool
 
 
-_plans: dict[tuple[str, object, object], Plan] = {}
+_plans: dict[tuple[str, int, object], Plan] = {}
 
 
 def _make_plan(
@@ -175,9 +175,9 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     if not isinstance(x, ArrayBase):
         raise operand_error(name, x)
     dtype = x.dtype
-    plan = _plans.get((name, dtype, None))
+    plan = _plans.get((name, dtype.key, None))
     if plan is None:
-        plan = _plans[name, dtype, None] = _make_plan(name, category, dtype, result)
+        plan = _plans[name, dtype.key, None] = _make_plan(name, category, dtype, result)
     if profile.guarded and (shared := freedom.unary_view(name, x)) is not None:
         return shared
     out: Array = allocate(x._shape, plan.result, x.device, False)
@@ -200,7 +200,7 @@ def binary(
 ) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
-        plan = _plans.get((name, x1.dtype, x2.dtype))
+        plan = _plans.get((name, x1.dtype.key, x2.dtype.key))
         if plan is None:
             plan = _plan_for_arrays(name, category, x1, x2, result)
         shape, device = x1._shape, x1.device
@@ -292,7 +292,7 @@ def _plan_for_arrays(
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
     plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
-    _plans[name, x1.dtype, x2.dtype] = plan
+    _plans[name, x1.dtype.key, x2.dtype.key] = plan
     return plan
 
 
@@ -304,12 +304,12 @@ def _plan_for_scalar(
         if not is_scalar(scalar) and not _is_python_scalar_too(scalar, x.dtype):
             raise operand_error(name, scalar)
         kind = type(plain_scalar(scalar))
-    plan = _plans.get((name, x.dtype, kind))
+    plan = _plans.get((name, x.dtype.key, kind))
     if plan is None:
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
-        _plans[name, x.dtype, kind] = plan
+        _plans[name, x.dtype.key, kind] = plan
     return plan
 
 

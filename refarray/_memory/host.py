@@ -22,7 +22,7 @@ _A = TypeVar("_A", bound=ArrayBase)
 # How NumPy reads the bytes of a dtype. It has no bfloat16: those pass as plain 16 bits,
 # enough to move them; refarray never computes with them.
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
-    dtype: np.dtype(dtype.name) for dtype in (*dtypes.STANDARD, dtypes.float16)
+    dtype: np.dtype(str(dtype)) for dtype in (*dtypes.STANDARD, dtypes.float16)
 }
 NUMPY_DTYPES[dtypes.bfloat16] = np.dtype("uint16")
 REFARRAY_DTYPES = {NUMPY_DTYPES[d]: d for d in (*dtypes.STANDARD, dtypes.float16)}

@@ -55,7 +55,7 @@ inspect_capsule = _native.inspect_capsule
 def _check_new(dtype: DType, device: Device) -> None:
     """Raise ValueError for an array of a dtype that the device does not hold."""
     if not profile.holds(device, dtype):
-        held = ", ".join(d.name for d in dtypes.STANDARD if profile.holds(device, d))
+        held = ", ".join(str(d) for d in dtypes.STANDARD if profile.holds(device, d))
         raise ValueError(
             f"{device!r} does not support {dtype}: it has {held} (profile "
             f"{profile.active().name!r}; array API 2025.12, device support)"

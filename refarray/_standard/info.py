@@ -77,7 +77,7 @@ class Info:
         """
         place = as_device(device)
         return {
-            d.name: d
+            str(d): d
             for d in STANDARD
             if profile.holds(place, d) and (kind is None or isdtype(d, kind))
         }

@@ -40,7 +40,7 @@ def prepare_export(
                 "must be copied to be exported on the host"
             )
         if profile.guarded:
-            nbytes = x._size * x.dtype.itemsize
+            nbytes = x._size * x.dtype.bits // 8
             profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
         return host.copy(x, CPU), True
     if x.device.pretend and dl_device is None:

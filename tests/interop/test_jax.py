@@ -166,7 +166,7 @@ def test_a_tracer_is_no_array():
 def test_refarray_shares_every_dtype(name, versioned):
     j = theirs(name)
     x = xp.from_dlpack(j)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert address(x) == pointer(j)
     assert reads(x).tolist() == j.tolist()
     assert memoryview(x).readonly is versioned
@@ -215,7 +215,7 @@ def test_copies_of_jax_are_copies_and_writable():
 def test_half_precision_passes_through(name):
     j = jnp.asarray([1.5, -2.0, 3.140625], dtype=name)
     x = xp.from_dlpack(j)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert reads(xp.astype(x, xp.float32)).tolist() == [1.5, -2.0, 3.140625]
     own = xp.asarray(x, copy=True)
     back = jnp.from_dlpack(own)

@@ -138,7 +138,7 @@ def test_copies_and_devices_are_asked_of_us(balance):
 def test_refarray_shares_every_number_but_complex(name):
     array = pa.array(row(name))
     x = xp.from_dlpack(array)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert address(x) == memory(array)[0]
     assert reads(x).tolist() == row(name).tolist()
     assert memoryview(x).readonly
@@ -146,7 +146,7 @@ def test_refarray_shares_every_number_but_complex(name):
 
     t = tensor(name)
     x = xp.from_dlpack(t)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert address(x) == memory(t)[0]
     assert reads(x).tolist() == numbers(name).tolist()
     assert not memoryview(x).readonly

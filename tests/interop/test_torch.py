@@ -104,7 +104,7 @@ def test_gradients_flow_through_our_memory(balance):
 def test_refarray_shares_every_dtype(name):
     t = theirs(name)
     x = xp.from_dlpack(t)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert address(x) == t.data_ptr()
     assert reads(x).tolist() == t.tolist()
     assert not memoryview(x).readonly
@@ -137,7 +137,7 @@ def test_refarray_shares_every_layout(layout):
 def test_half_precision_passes_through(name):
     t = torch.tensor([1.5, -2.0, 3.140625], dtype=getattr(torch, name))
     x = xp.from_dlpack(t)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     back = torch.from_dlpack(x)
     assert back.dtype is t.dtype
     assert back.data_ptr() == t.data_ptr()

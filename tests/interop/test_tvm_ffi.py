@@ -122,7 +122,7 @@ def test_a_function_of_tvm_takes_our_array_and_returns_one(balance):
 def test_refarray_shares_every_dtype(name):
     t = theirs(name)
     x = xp.from_dlpack(t)
-    assert x.dtype.name == name
+    assert str(x.dtype) == name
     assert address(x) == t.data_ptr()
     assert reads(x).tolist() == numbers(name).tolist()
     assert not memoryview(x).readonly
@@ -148,7 +148,7 @@ def test_half_precision_passes_through():
     t = tvm_ffi.from_dlpack(x)
     assert str(t.dtype) == "bfloat16"
     y = xp.from_dlpack(t)
-    assert y.dtype.name == "bfloat16"
+    assert str(y.dtype) == "bfloat16"
     assert address(y) == bits.ctypes.data
     assert reads(xp.astype(y, xp.float32)).tolist() == [1.5, -2.0]
 
