@@ -42,7 +42,7 @@ def from_dlpack(
     if profile.guarded:
         out = _between_devices(x, device, copy)
         # Under a seed: what is possible without a copy is for the library to say.
-        nbytes = out._size * out.dtype.itemsize
+        nbytes = out._size * out.dtype.bits // 8
         return host.copy(out) if copy is None and profile.coin(nbytes) else out
     return _from_dlpack(x, device, copy)
 
