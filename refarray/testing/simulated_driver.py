@@ -182,10 +182,12 @@ class SimulatedDriver:
     ) -> None:
         """Give `function` to a stream, as a kernel that reads and writes those spans.
 
-        It runs when the stream gets there, and finds the memory with `shadow`. A span
-        is a device pointer and a number of bytes. `name` stands for it in reports.
-        RuntimeError where a kernel would fail: memory that is freed, too short, or of
-        another device; a stream of a context that is not current.
+        It runs when the stream gets there, on memory that `shadow` gave before the
+        launch: by then, the pointer may be freed in the order of the stream. What it
+        raises comes out of the call that waits for it. A span is a device pointer and
+        a number of bytes. `name` stands for it in reports. RuntimeError where a kernel
+        would fail: memory that is freed, too short, or of another device; a stream of
+        a context that is not current.
         """
         state = self._state
         name = name or f"{getattr(function, '__name__', 'kernel')!r}"
@@ -226,8 +228,9 @@ class SimulatedDriver:
     def shadow(self, pointer: int, nbytes: int) -> memoryview:
         """Return memory of the driver as writable bytes of the host.
 
-        For work in a stream, and for tests that look without waiting. RuntimeError
-        if the memory is freed or too short.
+        For work in a stream, and for tests that look without waiting. It stays
+        readable when the memory is freed. RuntimeError if it is freed already, or
+        shorter.
         """
         with self._state.lock:
             self._check_usable()

@@ -154,10 +154,12 @@ class ProtectedSpace:
         return None
 
     def give_back(self, address: int, nbytes: int) -> None:
-        """Drop the pages, whose shadow reads as zeros from now on."""
+        """Drop whole pages, whose shadow reads as zeros from now on; poison less."""
         first, size = address - self._base, self._rounded(nbytes)
         del self._taken[bisect_left(self._taken, (first, first + size))]
-        if size >= mmap.PAGESIZE and sys.platform == "linux":
+        if size < mmap.PAGESIZE:
+            fill(self._bytes[first : first + nbytes], POISON)
+        elif sys.platform == "linux":
             self._shadow.madvise(mmap.MADV_REMOVE, first, size)
 
     def holds(self, address: int) -> bool:

@@ -139,6 +139,31 @@ def test_kernels_compute_in_the_shadow(driver: SimulatedDriver) -> None:
     assert driver.shadow(pointer, 0).nbytes == 0
 
 
+def test_what_a_kernel_raises_comes_out_of_the_wait(driver: SimulatedDriver) -> None:
+    ran: list[str] = []
+    driver.launch(LEGACY, lambda: 1 // 0)
+    driver.launch(LEGACY, lambda: ran.append("the next"))
+    with pytest.raises(ZeroDivisionError):
+        driver.cuStreamSynchronize(LEGACY)
+    assert driver.cuStreamSynchronize(LEGACY) == SUCCESS
+    assert ran == ["the next"]
+
+
+def test_a_kernel_runs_before_its_memory_is_freed_in_stream_order(
+    driver: SimulatedDriver,
+) -> None:
+    on, pool, result = stream(driver), new_pool(driver), np.zeros(8)
+    pointer = get("CUdeviceptr", driver.cuMemAllocFromPoolAsync, NBYTES, pool, on)
+    values, span = array(driver, pointer), (pointer, NBYTES)
+    driver.launch(on, lambda: values.fill(2.5), writes=[span])
+    driver.launch(on, lambda: np.copyto(result, values), reads=[span])
+    assert driver.cuMemFreeAsync(pointer, on) == SUCCESS
+    assert driver.cuStreamSynchronize(on) == SUCCESS
+    assert (result == 2.5).all()
+    assert values.nbytes == NBYTES and not (values == 2.5).any()
+    driver.assert_no_races()
+
+
 # ---- Memory in use when it is freed --------------------------------------------------
 
 
