@@ -43,13 +43,12 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def unpacked_sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sdist of this checkout, unpacked."""
     folder = tmp_path_factory.mktemp("sdist")
-    ignore = shutil.ignore_patterns(
-        ".*", "build", "dist", "*.egg-info", "__pycache__", "*.so", "*.o", "tests"
-    )
+    built = ["build", "dist", "*.egg-info", "*.so", "*.o", "_cuda_driver.py"]
+    ignore = shutil.ignore_patterns(".*", "__pycache__", "tests", *built)
     shutil.copytree(ROOT, folder / "checkout", ignore=ignore)
     code = "import setuptools.build_meta as backend; backend.build_sdist('..')"
-    built = run("-c", code, cwd=folder / "checkout")
-    assert built.returncode == 0, built.stdout
+    result = run("-c", code, cwd=folder / "checkout")
+    assert result.returncode == 0, result.stdout
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="data")
@@ -86,6 +85,7 @@ def test_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
     extension = sysconfig.get_config_var("EXT_SUFFIX") if FREE_THREADED else ".abi3.so"
     assert f"refarray/_native{extension}" in names
     assert f"refarray/testing/_forge{extension}" in names
+    assert "refarray/_cuda_driver.py" in names  # built, though it is Python
     sources = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "refarray").rglob("*")

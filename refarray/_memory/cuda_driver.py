@@ -172,8 +172,10 @@ def _version(lib: Any) -> tuple[int, int]:
     number = ffi.new("int *")
     try:
         error = lib.cuDriverGetVersion(number)
-    except AttributeError as missing:
-        raise CudaError(f"{LIBRARY} is not a CUDA driver: {missing}") from missing
+    except (AttributeError, ffi.error) as missing:
+        raise CudaError(
+            f"{LIBRARY} is not a CUDA driver: it has no function cuDriverGetVersion"
+        ) from missing
     _check_initialisation(error, "cuDriverGetVersion", lib)
     return number[0] // 1000, number[0] % 1000 // 10
 

@@ -65,10 +65,10 @@ class Stream:
 
     def __init__(self, device: Device | None = None) -> None:
         ordinal = ordinal_of(device)
-        result = ffi.new("CUstream *")
-        with on_device(ordinal) as lib:
-            check(lib.cuStreamCreate(result, _NON_BLOCKING), "cuStreamCreate", lib)
         using = driver()
+        result = ffi.new("CUstream *")
+        with on_device(ordinal, using) as lib:
+            check(lib.cuStreamCreate(result, _NON_BLOCKING), "cuStreamCreate", lib)
         self._set(int(ffi.cast("uintptr_t", result[0])), ordinal, using)
         destroy = finalize(self, _destroy_stream, using, ordinal, self.handle)
         destroy.atexit = False
@@ -171,7 +171,7 @@ class Stream:
         """Mark this point of the stream in `event`, or in a new one, and return it."""
         if event is None:
             event = Event.__new__(Event)
-            event._make(self.ordinal, timing=False)
+            event._make(self.ordinal, False, self._driver)
         with on_device(self.ordinal, self._driver) as lib:
             error = lib.cuEventRecord(event._handle, cast(self.handle))
             check(error, "cuEventRecord", lib)
@@ -200,17 +200,17 @@ class Event:
     ordinal: int
 
     def __init__(self, device: Device | None = None, *, timing: bool = False) -> None:
-        self._make(ordinal_of(device), timing)
+        self._make(ordinal_of(device), timing, driver())
 
-    def _make(self, ordinal: int, timing: bool) -> None:
+    def _make(self, ordinal: int, timing: bool, using: Driver) -> None:
         result = ffi.new("CUevent *")
         flags = _WITH_TIMING if timing else _WITHOUT_TIMING
-        with on_device(ordinal) as lib:
+        with on_device(ordinal, using) as lib:
             check(lib.cuEventCreate(result, flags), "cuEventCreate", lib)
         self.ordinal = ordinal
-        self._driver = driver()
+        self._driver = using
         self._handle = result[0]
-        destroy = finalize(self, _destroy_event, self._driver, ordinal, result[0])
+        destroy = finalize(self, _destroy_event, using, ordinal, result[0])
         destroy.atexit = False
 
     def query(self) -> bool:

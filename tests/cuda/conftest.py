@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from raw import SUCCESS, get
-from targets import Target, compile_fake, driver, fake, simulation
+from targets import Target, compile_fake, driver, fake, is_there, simulation
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,10 @@ def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_fake(tmp_path_factory.mktemp("fakecuda"))
 
 
-@pytest.fixture(params=["simulation", "fake", "driver"])
+TARGETS = ["simulation", "fake", *(["driver"] if is_there() else [])]
+
+
+@pytest.fixture(params=TARGETS)
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     """A driver; only the real one has been initialised."""
     if request.param == "fake":

@@ -67,10 +67,10 @@ def simulation() -> Iterator[Target]:
 
 
 @contextmanager
-def fake(library: Path) -> Iterator[Target]:
-    """The fake with two devices, set back to what it was before cuInit."""
+def fake(library: Path, devices: int = 2) -> Iterator[Target]:
+    """The fake, set back to what it was before cuInit."""
     control = ctypes.CDLL(str(library))
-    control.fakecuda_reset(2)
+    control.fakecuda_reset(devices)
     control.fakecuda_race.restype = ctypes.c_char_p
 
     def races() -> list[str]:
@@ -80,13 +80,19 @@ def fake(library: Path) -> Iterator[Target]:
     yield Target("fake", ffi.dlopen(str(library)), lazy=True, races=races)
 
 
+def is_there() -> bool:
+    """Whether this machine has a CUDA driver; it is not initialised."""
+    try:
+        ffi.dlopen("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def driver() -> Iterator[Target]:
-    """The CUDA driver of this machine; skips the test where there is none."""
-    try:
-        lib = ffi.dlopen("libcuda.so.1")
-    except OSError:
-        pytest.skip("this machine has no CUDA driver (libcuda.so.1)")
+    """The CUDA driver of this machine; skips the test where it has no device."""
+    lib = ffi.dlopen("libcuda.so.1")
     if lib.cuInit(0) != 0:
         pytest.skip("the CUDA driver of this machine has no device")
     yield Target("driver", lib, lazy=False, races=lambda: [])
