@@ -75,9 +75,9 @@ class Unknown(int):
     __rmul__ = __mul__
 
 
-def _unknown(n: Any) -> Any:
-    # A float, say, takes its own turn.
-    return n if n is NotImplemented else Unknown(n)
+def _unknown(n: int) -> Unknown:
+    # If NotImplemented, it is the turn of the other operand, a float say.
+    return Unknown(n) if isinstance(n, int) else n
 
 
 def from_sizes(n: int, *sizes: int) -> int:
@@ -107,9 +107,9 @@ def check_shape(obj: object) -> Shape:
             n = size
         elif size is None:
             raise TypeError(
-                "the size of an axis is an integer, not None: one that depends on values "
-                "is not known under data_dependent_shapes='unknown', as in profile "
-                "'dask' (array API 2025.12, array.shape)"
+                "the size of an axis is an integer, not None: a size that depends on "
+                "values is not known under data_dependent_shapes='unknown', as in "
+                "profile 'dask' (array API 2025.12, array.shape)"
             )
         else:
             n = _integer(size, "the size of an axis")

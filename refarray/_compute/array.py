@@ -16,6 +16,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import DType
+from refarray._base.layout import Unknown
 from refarray._base.promotion import held_error
 from refarray._compute import freedom, indexing, operators, text
 from refarray._compute.operators import Operators
@@ -141,6 +142,8 @@ class Array(Operators):
                 "an array without dimensions has no axis to iterate over "
                 "(array API 2025.12, array.__getitem__, notes)"
             )
+        if type(self._shape[0]) is Unknown:
+            raise profile.unknown_size("iteration")
         return (self[i] for i in range(self._shape[0]))
 
     def __repr__(self) -> str:
@@ -160,7 +163,7 @@ class Array(Operators):
         if profile.guarded:
             profile.check_values("a pickle")
         data = numpy_view(self).tobytes()
-        return _restore, (self.dtype, self._shape, data, self.device)
+        return _restore, (self.dtype, numpy_view(self).shape, data, self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 

@@ -43,12 +43,15 @@ def kernels(device: Device) -> ModuleType:
     return np
 
 
-def adopt(values: Any, dtype: DType, device: Device) -> Array:
+def adopt(
+    values: Any, dtype: DType, device: Device, shape: tuple[int, ...] | None
+) -> Array:
     """Return an array in our memory with the values that a kernel returned.
 
-    For results whose shape is known only afterwards, and kernels that take no `out`.
+    For kernels that take no `out`. `shape` is that of the values, computed from those
+    of the operands, whose sizes may be unknown; None if it has nothing to do with them.
     """
-    out: Array = call(host_array, np.asarray(values), dtype, device)
+    out: Array = call(host_array, np.asarray(values), dtype, device, shape)
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from refarray._base import dtypes, profile
-from refarray._base.layout import index_layout
+from refarray._base.layout import Shape, broadcast_shapes, index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
 from refarray._compute import freedom
 from refarray._compute.arguments import indices
@@ -41,7 +41,8 @@ def get(x: Any, key: object) -> Any:
         out = view(x, *layout, False)
         return freedom.apart(out) if profile.guarded else out
     values = call(kernel_view(x).__getitem__, _numpy_key(x, key))
-    return adopt(values, x.dtype, x.device)
+    shape = _shape_if_unknown(x, key) if profile.guarded else None
+    return adopt(values, x.dtype, x.device, shape)
 
 
 def put(x: Any, key: object, value: Any) -> None:
@@ -59,16 +60,19 @@ def put(x: Any, key: object, value: Any) -> None:
             )
         if value.device is not x.device:
             raise device_error("assignment", x.device, value.device)
-        source = kernel_view(value)
+        source, sizes = kernel_view(value), value._shape
     else:
-        source = _scalar_source(x, value)
+        source, sizes = _scalar_source(x, value), ()
     layout = index_layout(key, x._shape, x._strides)
     if layout is not None:
         target = kernel_view(view(x, *layout, False))
         # NumPy buffers a source that overlaps the target.
-        _check_fits(source, target.shape)
+        _check_fits(sizes, layout[1])
         call(np.copyto, target, source, casting="same_kind")
     else:
+        shape = _shape_if_unknown(x, key) if profile.guarded else None
+        if shape is not None:
+            _check_fits(sizes, shape)
         target = kernel_view(x)
         items = _numpy_key(x, key)
         if isinstance(items, tuple):
@@ -106,16 +110,74 @@ def _scalar_source(x: ArrayBase, value: Any) -> Any:
     return scalar_value(value, x.dtype)
 
 
-def _check_fits(source: Any, shape: tuple[int, ...]) -> None:
+def _check_fits(sizes: Shape, shape: Shape) -> None:
     try:
-        fits = np.broadcast_shapes(source.shape, shape) == shape
+        fits = broadcast_shapes(sizes, shape) == shape
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"values of shape {source.shape} do not broadcast to the selected shape "
+            f"values of shape {sizes} do not broadcast to the selected shape "
             f"{shape} (array API 2025.12, array.__setitem__)"
         )
+
+
+def _shape_if_unknown(x: ArrayBase, key: Any) -> Shape | None:
+    """Return the shape of `x[key]`, for arrays in `key`; None if NumPy can tell it.
+
+    That is the case if no size is unknown, neither of `x` and the arrays nor, under a
+    profile that says so, how many elements a mask selects. IndexError for a mask of a
+    size which that of `x` may differ from.
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    arrays = [item for item in items if isinstance(item, ArrayBase)]
+    depends = profile.active().data_dependent_shapes == "unknown"
+    masks = [item for item in arrays if item.dtype is dtypes.bool]
+    if not (depends and masks) and all(a.size is not None for a in (x, *arrays)):
+        return None
+    taken = sum(item.ndim for item in masks) - len(masks)
+    taken += sum(item is not None and item is not Ellipsis for item in items)
+    if not any(item is Ellipsis for item in items):
+        items = (*items, Ellipsis)
+
+    sizes: list[int] = []
+    selected: list[Shape] = []  # by arrays and integers, which act as one
+    # Where the axes go that these make: to the place of the first, unless other items
+    # stand between them; then in front.
+    place: int | None = None
+    previous = False
+    axis = 0
+    for item in items:
+        selects = not (item is None or item is Ellipsis or isinstance(item, slice))
+        if item is None:
+            sizes.append(1)
+        elif item is Ellipsis:
+            end = axis + x.ndim - taken
+            sizes += x._shape[axis:end]
+            axis = end
+        elif isinstance(item, slice):
+            layout = index_layout(item, x._shape[axis : axis + 1], (1,))
+            assert layout is not None
+            sizes += layout[1]
+            axis += 1
+        elif isinstance(item, ArrayBase) and item.dtype is dtypes.bool:
+            end = axis + item.ndim
+            if item._shape != x._shape[axis:end]:
+                raise IndexError(
+                    f"a mask of shape {item._shape} does not select from axes of sizes "
+                    f"{x._shape[axis:end]} (array API 2025.12, boolean array indexing)"
+                )
+            count = int(np.count_nonzero(kernel_view(item)))
+            selected.append((profile.size_from_values(count),))
+            axis = end
+        else:
+            selected.append(item._shape if isinstance(item, ArrayBase) else ())
+            axis += 1
+        if selects and not previous:
+            place = len(sizes) if place is None else 0
+        previous = selects
+    assert place is not None
+    return (*sizes[:place], *broadcast_shapes(*selected), *sizes[place:])
 
 
 def _numpy_key(x: ArrayBase, key: object) -> object:

@@ -59,7 +59,7 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
     if profile.guarded and (shared := unchanged(x, result)) is not None:
         return shared
     if x.ndim == MAX_NDIM:
-        return _computed(x, "repeat", times, axis)
+        return _computed(x, result, "repeat", times, axis)
     # Seen with an axis more, which runs over the copies, the result is x broadcast.
     out: Array = allocate(result, x.dtype, x.device, False)
     spread = kernel_view(out).reshape((*shape[:inner], times, *shape[inner:]))
@@ -80,13 +80,18 @@ def repeat_each(x: ArrayBase, repeats: ArrayBase, axis: int | None) -> Array:
     total = float(counts.sum(dtype="float64"))
     if total > MAX_NBYTES / 2:
         raise ValueError(f"repeat cannot make an array of {total:g} elements")
-    return _computed(x, "repeat", counts, axis)
+    size = profile.size_from_values(int(total))
+    if axis is None:
+        shape: Shape = (size,)
+    else:
+        shape = (*x._shape[:axis], size, *x._shape[axis + 1 :])
+    return _computed(x, shape, "repeat", counts, axis)
 
 
-def _computed(x: ArrayBase, kernel: str, *args: Any) -> Array:
+def _computed(x: ArrayBase, shape: Shape, kernel: str, *args: Any) -> Array:
     """Return what a kernel makes of `x` in memory of its own."""
     values = call(getattr(kernels(x.device), kernel), kernel_view(x), *args)
-    return adopt(values, x.dtype, x.device)
+    return adopt(values, x.dtype, x.device, shape)
 
 
 def negative(name: str, times: int) -> ValueError:
@@ -107,7 +112,7 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
         spread += [size] if n == 1 else [n, size]
         key += [slice(None)] if n == 1 else [None, slice(None)]
     if len(spread) > MAX_NDIM:
-        return _computed(x, "tile", counts)
+        return _computed(x, shape, "tile", counts)
     out: Array = allocate(shape, x.dtype, x.device, False)
     source = kernel_view(x)[(None,) * (len(counts) - x.ndim)]
     kernel_view(out).reshape(spread)[...] = source[tuple(key)]

@@ -60,7 +60,7 @@ def argsort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
         order = np.flip(values.shape[axis] - 1 - order, axis)
     if places is not None:
         order = places[order]
-    return adopt(order, defaults(x.device).indexing, x.device)
+    return adopt(order, defaults(x.device).indexing, x.device, x._shape)
 
 
 def _reversal(x: Array) -> str:
@@ -105,6 +105,7 @@ class Groups:
         # NaN differs from itself, so that each is a group of its own.
         k.not_equal(ordered[1:], ordered[:-1], out=self.starts[1:])
         self.representatives = ordered[self.starts]
+        self.shape = (profile.size_from_values(len(self.representatives)),)
         # Ascending, unless a seed says otherwise.
         self.sequence = None
         if profile.guarded:
@@ -136,7 +137,7 @@ class Groups:
         """Return the number of elements in each group."""
         k = kernels(self.x.device)
         (begins,) = self.starts.nonzero()
-        out: Array = allocate(begins.shape, self.index, self.x.device, False)
+        out: Array = allocate(self.shape, self.index, self.x.device, False)
         counts = kernel_view(out)
         k.subtract(begins[1:], begins[:-1], out=counts[:-1])
         counts[-1:] = self.x._size - begins[-1:]
@@ -147,7 +148,7 @@ class Groups:
         return values if self.sequence is None else values[self.sequence]
 
     def _array(self, values: Any) -> Array:
-        return adopt(values, self.x.dtype, self.x.device)
+        return adopt(values, self.x.dtype, self.x.device, self.shape)
 
     def _index_array(self, values: Any) -> Array:
-        return adopt(values, self.index, self.x.device)
+        return adopt(values, self.index, self.x.device, self.shape)

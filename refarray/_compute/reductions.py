@@ -39,10 +39,7 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
     axes: tuple[int, ...] | None = None
     if axis is not None or keepdims:
         axes = normalize_axes(axis, x.ndim)
-        if keepdims:
-            shape = tuple([1 if a in axes else n for a, n in enumerate(x._shape)])
-        else:
-            shape = tuple([n for a, n in enumerate(x._shape) if a not in axes])
+        shape = reduced_shape(x._shape, axes, keepdims)
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device), ufunc).reduce
     values = freedom.regrouped(view(x), axes) if profile.guarded else view(x)
@@ -50,11 +47,20 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
     return out
 
 
+def reduced_shape(
+    shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
+) -> tuple[int, ...]:
+    """Return `shape` without the axes reduced, or with size one for each."""
+    if keepdims:
+        return tuple([1 if a in axes else n for a, n in enumerate(shape)])
+    return tuple([n for a, n in enumerate(shape) if a not in axes])
+
+
 def count(x: Array, axis: Axes) -> int:
     """Return how many elements a reduction along `axis` makes one of."""
     if axis is None:
-        return x._size
-    return size_of(tuple(x._shape[a] for a in normalize_axes(axis, x.ndim)))
+        return int(x._size)
+    return int(size_of(tuple(x._shape[a] for a in normalize_axes(axis, x.ndim))))
 
 
 def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType]:

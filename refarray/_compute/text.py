@@ -18,9 +18,12 @@ _THRESHOLD = 1000  # elements; a larger array is abbreviated to its corners
 
 
 def elements(x: ArrayBase, prefix: str = "") -> str:
-    """Return the elements in brackets, abbreviated when there are many."""
-    if profile.guarded and profile.active().values == "raise":
-        return f"<{x._size} values that are not known>"
+    """Return the elements in brackets, abbreviated when there are many.
+
+    Where values are out of reach, `...` stands for them all.
+    """
+    if _is_hidden():
+        return "[...]"
     view = numpy_view(x)
     if x.dtype is dtypes.bfloat16:
         view = widen_bfloat16(_corners(view))
@@ -42,7 +45,7 @@ def elements(x: ArrayBase, prefix: str = "") -> str:
 def representation(x: ArrayBase) -> str:
     """Return the text of `repr(x)`: elements, dtype, and what they do not show."""
     details = f"dtype={x.dtype!r}"
-    if x._size == 0 and x._shape != (0,):
+    if (not x._size and x._shape != (0,)) or _is_hidden():
         details = f"shape={x._shape}, {details}"
     if x.device is not CPU:
         details += f", device={x.device!r}"
@@ -52,6 +55,10 @@ def representation(x: ArrayBase) -> str:
     room = len("Array(") if "\n" not in text else 0
     gap = " " if room + len(last) + len(details) + 3 <= 88 else "\n      "
     return f"Array({text},{gap}{details})"
+
+
+def _is_hidden() -> bool:
+    return profile.guarded and profile.active().values == "raise"
 
 
 def widen_bfloat16(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

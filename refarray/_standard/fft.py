@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype, complex64
-from refarray._base.layout import normalize_axes, normalize_axis
+from refarray._base.layout import Unknown, normalize_axes, normalize_axis
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
 from refarray._compute.arguments import check_operands, integer
@@ -139,7 +139,8 @@ def _length(
 
 
 def _count(name: str, n: object) -> int:
-    count = integer(name, "n", n)
+    # A size that is unknown stays so.
+    count = n if type(n) is Unknown else integer(name, "n", n)
     if count < 1:
         raise ValueError(f"{name} needs at least one element, got n = {count}")
     return count
@@ -309,7 +310,7 @@ def _frequencies(
     if isinstance(d, bool) or not isinstance(d, (int, float)):
         raise TypeError(f"{name}: d is a float, not {type(d).__name__}")
     values = call(kernels(device).divide, steps, n * float(d))
-    out: Array = adopt(values, real, device)
+    out: Array = adopt(values, real, device, None)
     return out
 
 
@@ -333,5 +334,5 @@ def _axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 def _rolled(x: Array, axes: tuple[int, ...], shifts: list[int]) -> Array:
     values = call(kernels(x.device).roll, view(x), tuple(shifts), axes)
-    out: Array = adopt(values, x.dtype, x.device)
+    out: Array = adopt(values, x.dtype, x.device, x._shape)
     return out

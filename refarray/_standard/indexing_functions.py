@@ -57,13 +57,10 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
             f"take_along_axis takes as many dimensions of indices as of x, got "
             f"{indices.ndim} and {x.ndim} (array API 2025.12, take_along_axis)"
         )
-    broadcast_shapes(_others(x._shape, i), _others(indices._shape, i))
+    others = (*x._shape[:i], 1, *x._shape[i + 1 :])
+    shape = broadcast_shapes(others, indices._shape)
     values = call(kernels(x.device).take_along_axis, kernel_view(x), places, i)
-    return adopt(values, x.dtype, x.device)
-
-
-def _others(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return shape[:axis] + shape[axis + 1 :]
+    return adopt(values, x.dtype, x.device, shape)
 
 
 def _indices(name: str, x: Array, indices: Array) -> Any:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from refarray._base.dtypes import FINFO, DType
-from refarray._base.layout import broadcast_shapes
+from refarray._base.layout import broadcast_shapes, from_sizes
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
 from refarray._compute.arguments import check_operands, integer
@@ -147,6 +147,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     (*batch, rows, columns), (*steps, down, right) = x._shape, x._strides
     k = integer("linalg.diagonal", "offset", offset)
     size = max(0, min(rows, columns - k) if k >= 0 else min(rows + k, columns))
+    size = from_sizes(size, rows, columns)
     first = (k * right if k >= 0 else -k * down) if size else 0
     return share(x, first, (*batch, size), (*steps, down + right))
 
@@ -174,7 +175,7 @@ def det(x: Array, /) -> Array:
     """Determinant of each square matrix; that of an empty matrix is 1."""
     check_matrices("linalg.det", x, square=True)
     values = run("linalg.det", _det, kernels(x.device), view(x))
-    out: Array = adopt(values, x.dtype, x.device)
+    out: Array = adopt(values, x.dtype, x.device, x._shape[:-2])
     return out
 
 
@@ -185,8 +186,10 @@ def slogdet(x: Array, /) -> SlogdetResult:
     """
     check_matrices("linalg.slogdet", x, square=True)
     sign, logarithm = run("linalg.slogdet", _slogdet, kernels(x.device), view(x))
+    shape = x._shape[:-2]
     return SlogdetResult(
-        adopt(sign, x.dtype, x.device), adopt(logarithm, component(x.dtype), x.device)
+        adopt(sign, x.dtype, x.device, shape),
+        adopt(logarithm, component(x.dtype), x.device, shape),
     )
 
 
@@ -210,7 +213,7 @@ def inv(x: Array, /) -> Array:
     """Inverse of each square matrix. ValueError for a singular one."""
     check_matrices("linalg.inv", x, square=True)
     values = run("linalg.inv", kernels(x.device).linalg.inv, view(x))
-    out: Array = adopt(values, x.dtype, x.device)
+    out: Array = adopt(values, x.dtype, x.device, x._shape)
     return out
 
 
@@ -224,9 +227,11 @@ def solve(x1: Array, x2: Array, /) -> Array:
     check_operands(name, FLOATING, x1, x2)
     check_matrix_shape(name, x1, square=True)
     vector = x2.ndim == 1
+    shape = x1._shape[:-1]
     if not vector:
         check_matrix_shape(name, x2)
-        broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
+        stack = broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
+        shape = stack + x2._shape[-2:]
     if x2._shape[-2:][0] != x1._shape[-1]:
         raise ValueError(
             f"{name} takes one right-hand value for each unknown, got shapes "
@@ -237,7 +242,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     values = run(name, kernels(x1.device).linalg.solve, view(x1), columns)
     if vector:
         values = values[..., 0]
-    out: Array = adopt(values, promote(x1.dtype, x2.dtype), x1.device)
+    out: Array = adopt(values, promote(x1.dtype, x2.dtype), x1.device, shape)
     return out
 
 
@@ -250,7 +255,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     check_matrices(name, x, square=True)
     n = integer(name, "the exponent", n)
     values = run(name, kernels(x.device).linalg.matrix_power, view(x), n)
-    out: Array = adopt(values, x.dtype, x.device)
+    out: Array = adopt(values, x.dtype, x.device, x._shape)
     return out
 
 
@@ -264,7 +269,8 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     check_matrices(name, x)
     tolerance = _relative_tolerance(name, x, rtol)
     values = run(name, kernels(x.device).linalg.pinv, view(x), tolerance)
-    out: Array = adopt(values, x.dtype, x.device)
+    *batch, rows, columns = x._shape
+    out: Array = adopt(values, x.dtype, x.device, (*batch, columns, rows))
     return out
 
 
@@ -278,7 +284,8 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     check_matrices(name, x)
     tolerance = _relative_tolerance(name, x, rtol)
     counts = run(name, _count_singular_values, kernels(x.device), view(x), tolerance)
-    out: Array = adopt(counts, defaults(x.device).indexing, x.device)
+    index = defaults(x.device).indexing
+    out: Array = adopt(counts, index, x.device, x._shape[:-2])
     return out
 
 

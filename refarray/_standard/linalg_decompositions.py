@@ -18,6 +18,7 @@ from numpy.linalg import LinAlgError
 
 from refarray._base import profile
 from refarray._base.dtypes import complex64
+from refarray._base.layout import from_sizes
 from refarray._base.promotion import promote
 from refarray._compute import freedom
 from refarray._compute.arguments import check_operands
@@ -98,7 +99,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     factor = run(name, kernels(x.device).linalg.cholesky, _hermitian(x))
     if upper:
         factor = factor.swapaxes(-1, -2).conj()
-    out: Array = adopt(factor, x.dtype, x.device)
+    out: Array = adopt(factor, x.dtype, x.device, x._shape)
     return out
 
 
@@ -113,7 +114,10 @@ def eig(x: Array, /) -> EigResult:
     if profile.guarded:
         values, vectors = freedom.eigensystem(values, vectors, x.dtype)
     dtype = promote(x.dtype, complex64)
-    return EigResult(adopt(values, dtype, x.device), adopt(vectors, dtype, x.device))
+    return EigResult(
+        adopt(values, dtype, x.device, x._shape[:-1]),
+        adopt(vectors, dtype, x.device, x._shape),
+    )
 
 
 def eigh(x: Array, /) -> EighResult:
@@ -127,7 +131,8 @@ def eigh(x: Array, /) -> EighResult:
     if profile.guarded:
         values, vectors = freedom.eigensystem(values, vectors, x.dtype)
     return EighResult(
-        adopt(values, component(x.dtype), x.device), adopt(vectors, x.dtype, x.device)
+        adopt(values, component(x.dtype), x.device, x._shape[:-1]),
+        adopt(vectors, x.dtype, x.device, x._shape),
     )
 
 
@@ -141,7 +146,8 @@ def eigvals(x: Array, /) -> Array:
     values = run(name, kernels(x.device).linalg.eigvals, view(x))
     if profile.guarded:
         values = freedom.eigenvalues(values)
-    out: Array = adopt(values, promote(x.dtype, complex64), x.device)
+    dtype = promote(x.dtype, complex64)
+    out: Array = adopt(values, dtype, x.device, x._shape[:-1])
     return out
 
 
@@ -155,7 +161,7 @@ def eigvalsh(x: Array, /) -> Array:
     values = run(name, kernels(x.device).linalg.eigvalsh, _hermitian(x))
     if profile.guarded:
         values = freedom.eigenvalues(values)
-    out: Array = adopt(values, component(x.dtype), x.device)
+    out: Array = adopt(values, component(x.dtype), x.device, x._shape[:-1])
     return out
 
 
@@ -173,7 +179,16 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     q, r = run(name, kernels(x.device).linalg.qr, view(x), mode)
     if profile.guarded:
         q, r = freedom.triangular(q, r)
-    return QRResult(adopt(q, x.dtype, x.device), adopt(r, x.dtype, x.device))
+    *batch, m, n = x._shape
+    k = _shorter(m, n) if mode == "reduced" else m
+    return QRResult(
+        adopt(q, x.dtype, x.device, (*batch, m, k)),
+        adopt(r, x.dtype, x.device, (*batch, k, n)),
+    )
+
+
+def _shorter(m: int, n: int) -> int:
+    return from_sizes(min(m, n), m, n)
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
@@ -187,10 +202,12 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     u, s, vh = run(name, kernels(x.device).linalg.svd, view(x), bool(full_matrices))
     if profile.guarded:
         u, vh = freedom.singular_vectors(u, vh, s.shape[-1], x.dtype)
+    *batch, m, n = x._shape
+    k = _shorter(m, n)
     return SVDResult(
-        adopt(u, x.dtype, x.device),
-        adopt(s, component(x.dtype), x.device),
-        adopt(vh, x.dtype, x.device),
+        adopt(u, x.dtype, x.device, (*batch, m, m if full_matrices else k)),
+        adopt(s, component(x.dtype), x.device, (*batch, k)),
+        adopt(vh, x.dtype, x.device, (*batch, n if full_matrices else k, n)),
     )
 
 
@@ -202,5 +219,6 @@ def svdvals(x: Array, /) -> Array:
     name = "linalg.svdvals"
     check_matrices(name, x)
     values = run(name, kernels(x.device).linalg.svd, view(x), compute_uv=False)
-    out: Array = adopt(values, component(x.dtype), x.device)
+    shape = (*x._shape[:-2], _shorter(*x._shape[-2:]))
+    out: Array = adopt(values, component(x.dtype), x.device, shape)
     return out

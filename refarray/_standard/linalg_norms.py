@@ -19,6 +19,7 @@ from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
+from refarray._compute.reductions import reduced_shape
 from refarray._standard.linalg_decompositions import check_matrices, run
 
 
@@ -43,7 +44,8 @@ def matrix_norm(
             f"(array API 2025.12, {name})"
         )
     values = run(name, _matrix_norm, kernels(x.device), view(x), order, bool(keepdims))
-    out: Array = adopt(values, component(x.dtype), x.device)
+    shape = reduced_shape(x._shape, normalize_axes((-2, -1), x.ndim), keepdims)
+    out: Array = adopt(values, component(x.dtype), x.device, shape)
     return out
 
 
@@ -83,7 +85,8 @@ def vector_norm(
     values = call(
         _vector_norm, kernels(x.device), view(x), float(ord), axes, bool(keepdims)
     )
-    out: Array = adopt(values, component(x.dtype), x.device)
+    shape = reduced_shape(x._shape, axes, keepdims)
+    out: Array = adopt(values, component(x.dtype), x.device, shape)
     return out
 
 

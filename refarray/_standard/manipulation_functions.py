@@ -11,6 +11,7 @@ from typing import Any
 
 from refarray._base import layout, profile
 from refarray._base.layout import (
+    Unknown,
     check_shape,
     normalize_axes,
     normalize_axis,
@@ -18,7 +19,7 @@ from refarray._base.layout import (
     size_of,
 )
 from refarray._compute import movement
-from refarray._compute.arguments import check, check_device, integer
+from refarray._compute.arguments import check, check_device, indices, integer
 from refarray._compute.array import Array
 from refarray._compute.freedom import apart, share
 from refarray._compute.pipeline import INTEGRAL, check_array
@@ -68,7 +69,8 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
         )
     added = len(target) - x.ndim
     steps = (
-        0 if n == 1 else stride for n, stride in zip(x._shape, x._strides, strict=True)
+        0 if int(n) == 1 else stride
+        for n, stride in zip(x._shape, x._strides, strict=True)
     )
     return share(x, 0, target, (0,) * added + tuple(steps), True)
 
@@ -177,6 +179,8 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     check_array("unstack", x)
     i = normalize_axis(axis, x.ndim)
     shape, strides = x._shape, x._strides
+    if type(shape[i]) is Unknown:
+        raise profile.unknown_size(f"unstack along axis {i}")
     rest = shape[:i] + shape[i + 1 :], strides[:i] + strides[i + 1 :]
     step = strides[i] if size_of(rest[0]) else 0
     return tuple(share(x, n * step, *rest) for n in range(shape[i]))
@@ -236,6 +240,8 @@ def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
     known = size_of(tuple(target))
     if unknown and known and x._size % known == 0:
         target[unknown[0]] = x._size // known
+    elif type(x._size) is Unknown and type(known) is not Unknown and not unknown:
+        raise profile.unknown_size("reshape to a shape without -1")
     elif unknown or known != x._size:
         raise ValueError(
             f"an array of shape {x._shape} with {x._size} elements cannot have shape "
@@ -318,11 +324,11 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     """
     check("repeat", x)
     i = None if axis is None else normalize_axis(axis, x.ndim)
-    if isinstance(repeats, ArrayBase) and repeats.ndim:
+    if isinstance(repeats, ArrayBase):
         check("repeat", repeats, INTEGRAL)
         check_device("repeat", x, repeats)
         size = x._size if i is None else x._shape[i]
-        if repeats._shape not in ((1,), (size,)):
+        if repeats._shape not in ((), (1,), (size,)):
             raise ValueError(
                 f"repeat takes an array of 1 or {size} repeats, got shape "
                 f"{repeats._shape} (array API 2025.12, repeat)"
@@ -331,8 +337,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
             profile.check_data_dependent("repeat with an array of repeats")
         if repeats._size != 1:
             return movement.repeat_each(x, repeats, i)
-        repeats = repeats[0]
-    times = integer("repeat", "repeats", repeats)
+        times = profile.size_from_values(int(indices(repeats).reshape(())))
+    else:
+        times = integer("repeat", "repeats", repeats)
     if times < 0:
         raise movement.negative("repeat", times)
     return movement.repeat(x, times, i)

@@ -87,7 +87,9 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     if profile.guarded:
         profile.check_data_dependent("nonzero")
     places = call(kernel_view(x).nonzero)
-    return tuple(adopt(i, defaults(x.device).indexing, x.device) for i in places)
+    shape = (profile.size_from_values(len(places[0])),)
+    index = defaults(x.device).indexing
+    return tuple(adopt(i, index, x.device, shape) for i in places)
 
 
 def searchsorted(
@@ -127,7 +129,8 @@ def searchsorted(
     places = call(kernels(device).searchsorted, known, wanted, side, order)
     if profile.guarded and freedom.nan_first() and x1.dtype in REAL_FLOATING.dtypes:
         places = _search_backwards(known, wanted, side, order)
-    return adopt(places, defaults(device).indexing, device)
+    shape = x2._shape if isinstance(x2, Array) else ()
+    return adopt(places, defaults(device).indexing, device, shape)
 
 
 def _search_backwards(known: Any, wanted: Any, side: str, order: Any) -> Any:
@@ -151,8 +154,9 @@ def where(
     """
     check("where", condition, BOOL)
     v1, v2, dtype, device = operands("where", ANY, x1, x2)
-    check_device("where", condition, *(x for x in (x1, x2) if isinstance(x, Array)))
-    shape = broadcast_shapes(condition._shape, v1.shape, v2.shape)
+    arrays = [condition, *(x for x in (x1, x2) if isinstance(x, Array))]
+    check_device("where", *arrays)
+    shape = broadcast_shapes(*(x._shape for x in arrays))
     out: Array = allocate(shape, dtype, device, False)
     k = kernels(device)
     call(k.copyto, kernel_view(out), v2)

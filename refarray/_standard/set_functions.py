@@ -48,7 +48,8 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     """
     elements, known, _, device = operands("isin", ANY, x1, x2)
     found = call(kernels(device).isin, elements, known, invert=invert)
-    return adopt(found, dtypes.bool, device)
+    shape = x1._shape if isinstance(x1, Array) else ()
+    return adopt(found, dtypes.bool, device, shape)
 
 
 def unique_all(x: Array, /) -> UniqueAll:

@@ -140,7 +140,7 @@ def var(
 
 def _extreme(name: str, ufunc: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     check(name, x, REAL)
-    if x._size == 0 and count(x, axis) == 0:
+    if not x._size and not count(x, axis):
         raise ValueError(f"no elements have no {name} (x has shape {x._shape})")
     return reduce(ufunc, x, axis, keepdims, x.dtype)
 
