@@ -160,7 +160,7 @@ def fill(out: Any, dtype: DType, where: Any) -> None:
     numbers = profile.chance()
     if numbers is not None and where.any():
         where = np.broadcast_to(where, out.shape)
-        out[where] = _anything(numbers, dtype, (np.count_nonzero(where),))
+        out[where] = _anything(numbers, dtype, (int(np.count_nonzero(where)),))
 
 
 # Functions of which the standard asks for an approximation (accuracy); hypot as well,
