@@ -67,8 +67,9 @@ def _nbytes(x: Array) -> int:
 
 def _somewhere(x: Array) -> Array:
     """Return new memory for an array like `x`, where any axis may be the dense one."""
-    order = permutation(x.ndim)
-    assert order is not None
+    numbers = profile.chance()
+    assert numbers is not None
+    order = numbers.permutation(x.ndim)
     shape = x._shape
     out: Array = allocate(tuple(shape[i] for i in order), x.dtype, x.device, False)
     strides = out._strides
@@ -93,6 +94,13 @@ def unchanged(x: Any, shape: tuple[int, ...]) -> Array | None:
         return None
     out: Array = view(x, 0, shape, x._strides, False)
     return out
+
+
+def _chance(values: Any) -> Generator | None:
+    """Return random numbers for a kernel's array; None if it is better left alone."""
+    if isinstance(values, np.ndarray) and values.nbytes <= profile.SURPRISE:
+        return profile.chance()
+    return None
 
 
 _REAL = KINDS["integral"] | KINDS["real floating"]
@@ -129,8 +137,8 @@ def unary_view(name: str, x: Array) -> Array | None:
 
 def poison(x: Array) -> Array:
     """Fill new memory with what memory may hold, and lay it out in any way."""
-    numbers = profile.chance()
-    if numbers is None or _nbytes(x) > profile.SURPRISE:
+    numbers = _chance(kernel_view(x))
+    if numbers is None:
         return x
     out = _somewhere(x)
     call(np.copyto, kernel_view(out), _anything(numbers, out.dtype, out._shape))
@@ -157,7 +165,7 @@ def _anything(numbers: Generator, dtype: DType, shape: tuple[int, ...]) -> Any:
 
 def fill(out: Any, dtype: DType, where: Any) -> None:
     """Write anything at all into a kernel's array, where the standard has no value."""
-    numbers = profile.chance()
+    numbers = _chance(out)
     if numbers is not None and where.any():
         where = np.broadcast_to(where, out.shape)
         out[where] = _anything(numbers, dtype, (int(np.count_nonzero(where)),))
@@ -199,7 +207,7 @@ def settle_binary(name: str, x1: Any, x2: Any, dtype: DType, out: Any) -> None:
     `dtype` is that in which the operands meet. Source: array API 2025.12, the notes of
     the functions in the tables above; accuracy.
     """
-    numbers = profile.chance()
+    numbers = _chance(out)
     if numbers is None:
         return
     if name in _ZEROS and dtype in KINDS["real floating"]:
@@ -218,8 +226,8 @@ def _round_again(out: Any) -> None:
     Not of whole numbers, subnormal ones, infinities and NaN, among which the values
     are that the standard asks for exactly.
     """
-    numbers = profile.chance()
-    if numbers is None or out.nbytes > profile.SURPRISE:
+    numbers = _chance(out)
+    if numbers is None:
         return
     tiny = np.finfo(out.dtype).smallest_normal
     fractions = (out != np.rint(out)) & (np.abs(out) > tiny) & np.isfinite(out)
@@ -230,15 +238,15 @@ def _round_again(out: Any) -> None:
 # Orders ------------------------------------------------------------------------------
 
 
-def permutation(n: int) -> Any:
-    """Return the numbers below n in any order, as a kernel's array; None if fixed."""
-    numbers = profile.chance()
-    return None if numbers is None else numbers.permutation(n)
+def permutation(values: Any, axis: int = 0) -> Any:
+    """Return the indices along an axis in any order, or None."""
+    numbers = _chance(values)
+    return None if numbers is None else numbers.permutation(values.shape[axis])
 
 
 def shuffled(values: Any, axis: int) -> tuple[Any, Any]:
     """Return slices of a kernel's array along an axis in any order, and that order."""
-    order = permutation(values.shape[axis])
+    order = permutation(values, axis)
     return (values, None) if order is None else (values.take(order, axis), order)
 
 
@@ -247,7 +255,7 @@ def one_of_each(ordered: Any, begins: Any) -> Any:
 
     Zeros of either sign are equal, and the library chooses which is the unique one.
     """
-    numbers = profile.chance()
+    numbers = _chance(ordered)
     if numbers is None:
         return ordered[begins]
     return ordered[numbers.integers(begins, np.append(begins[1:], len(ordered)))]
@@ -258,8 +266,6 @@ def regrouped(values: Any, axes: tuple[int, ...] | None) -> Any:
 
     The rounding of a sum depends on it; so does which zero is the greatest.
     """
-    if values.nbytes > profile.SURPRISE:
-        return values
     for axis in range(values.ndim) if axes is None else axes:
         if values.shape[axis] > 1:
             return shuffled(values, axis)[0]
@@ -268,10 +274,10 @@ def regrouped(values: Any, axes: tuple[int, ...] | None) -> Any:
 
 def paired(x1: Any, axis1: int, x2: Any, axis2: int) -> tuple[Any, Any]:
     """Return two kernel's arrays whose products along axes are summed in any order."""
-    if max(x1.nbytes, x2.nbytes) > profile.SURPRISE:
+    order = permutation(x1, axis1)
+    if order is None or x2.nbytes > profile.SURPRISE:
         return x1, x2
-    x1, order = shuffled(x1, axis1)
-    return x1, x2 if order is None else x2.take(order, axis2)
+    return x1.take(order, axis1), x2.take(order, axis2)
 
 
 def nan_first() -> bool:
@@ -301,8 +307,8 @@ def eigensystem(values: Any, vectors: Any, dtype: DType) -> tuple[Any, Any]:
     `dtype` is that of the matrices, which says whether a factor is more than a sign.
     Source: array API 2025.12, eig and eigh, notes: sort order, non-uniqueness.
     """
-    order = permutation(values.shape[-1])
-    if order is None:
+    order = permutation(values, -1)
+    if order is None or vectors.nbytes > profile.SURPRISE:
         return values, vectors
     vectors = vectors[..., order]
     return values[..., order], vectors * _factors(vectors, dtype)[..., None, :]
@@ -319,9 +325,9 @@ def singular_vectors(u: Any, vh: Any, pairs: int, dtype: DType) -> tuple[Any, An
     Source: array API 2025.12, svd, notes: non-uniqueness.
     """
     left = _factors(u, dtype)
-    if left is None:
-        return u, vh
     right = _factors(vh.swapaxes(-1, -2), dtype)
+    if left is None or right is None:
+        return u, vh
     right[..., :pairs] = left[..., :pairs]
     return u * left[..., None, :], vh * right.conj()[..., None]
 
@@ -339,7 +345,7 @@ def triangular(q: Any, r: Any) -> tuple[Any, Any]:
 
 def _factors(columns: Any, dtype: DType | None) -> Any:
     """Return a sign, or a complex number of modulus 1, for each column of a matrix."""
-    numbers = profile.chance()
+    numbers = _chance(columns)
     if numbers is None:
         return None
     shape = (*columns.shape[:-2], columns.shape[-1])

@@ -109,7 +109,7 @@ class Groups:
         # Ascending, unless a seed says otherwise.
         self.sequence = None
         if profile.guarded:
-            self.sequence = freedom.permutation(len(self.representatives))
+            self.sequence = freedom.permutation(self.representatives)
             if not indices:
                 (begins,) = self.starts.nonzero()
                 self.representatives = freedom.one_of_each(ordered, begins)
