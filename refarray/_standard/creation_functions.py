@@ -261,8 +261,9 @@ def linspace(
 ) -> Array:
     """`num` numbers from `start` to `stop`, evenly spaced; `endpoint` includes `stop`.
 
-    float64, or complex128 if either end is complex. TypeError for any other kind of
-    dtype, ValueError for a negative `num`.
+    float64, or complex128 if either end is complex; rounded down to an integer dtype.
+    TypeError for dtype bool and for a real one between complex ends, ValueError for a
+    negative `num`.
     """
     a = number("linspace", "an end", start)
     b = number("linspace", "an end", stop)
@@ -270,7 +271,8 @@ def linspace(
     place = as_device(device)
     natural = python_dtype(complex if is_complex else float, place)
     target = as_dtype(dtype, natural)
-    if target not in dtypes.KINDS[natural.family] | dtypes.KINDS["complex floating"]:
+    complexes = dtypes.KINDS["complex floating"]
+    if target is dtypes.bool or (is_complex and target not in complexes):
         raise TypeError(
             f"linspace from {a!r} to {b!r} makes {natural.family} numbers, not "
             f"{target} (array API 2025.12, linspace: a floating-point dtype)"
@@ -282,13 +284,16 @@ def linspace(
     out = _new(n, target, place)
     values = kernel_view(out)
     k = kernels(place)
-    if target in dtypes.KINDS["complex floating"]:
+    if target in complexes:
         a, b = complex(a), complex(b)
         call(values.real.__setitem__, ..., _line(k, a.real, b.real, n, steps))
         call(values.imag.__setitem__, ..., _line(k, a.imag, b.imag, n, steps))
     else:
         assert not isinstance(a, complex) and not isinstance(b, complex)
-        call(values.__setitem__, ..., _line(k, float(a), float(b), n, steps))
+        line = _line(k, float(a), float(b), n, steps)
+        if target in dtypes.KINDS["integral"]:
+            line = call(k.floor, line)
+        convert(line, dtypes.float64, out)
     return out
 
 

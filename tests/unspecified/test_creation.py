@@ -262,9 +262,16 @@ def test_arange_in_other_dtypes():
 
 
 def test_linspace_in_other_dtypes():
-    for stop, dtype in ((1, xp.int64), (1, xp.bool), (1j, xp.float64)):
+    for stop, dtype in ((1, xp.bool), (1j, xp.float64), (1j, xp.int64)):
         with pytest.raises(TypeError, match="linspace"):
             xp.linspace(0, stop, 3, dtype=dtype)
+    for dtype in (xp.int8, xp.int64, xp.float32):
+        x = xp.linspace(0, 6, 3, dtype=dtype)
+        assert x.dtype is dtype
+        assert values(x) == [0, 3, 6]
+    # As NumPy rounds, and as astype converts what is out of range.
+    assert values(xp.linspace(-1, 1, 5, dtype=xp.int8)) == [-1, -1, 0, 0, 1]
+    assert values(xp.linspace(0, 400, 3, dtype=xp.uint8)) == [0, 200, 255]
 
 
 def test_linspace_between_extreme_ends():
