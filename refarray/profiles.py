@@ -117,7 +117,7 @@ def place(
                 f"the default {use} dtype {dtype} is none of those of device {name!r}: "
                 f"{', '.join(sorted(map(str, held)))}"
             )
-    if name != "cpu":
+    if name != "cpu" and _devices.find_other(name) is None:
         _devices.register_pretend(name)
     return Place(name, held, defaults)
 

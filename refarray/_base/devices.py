@@ -1,7 +1,7 @@
 """Devices: where memory can live, and the DLPack name of that place.
 
 A device is a constant, like a dtype: one object per name, compared by identity. The CPU
-is here from the start; CUDA, simulated and pretend devices register themselves later.
+is here from the start; CUDA devices, real or simulated, and pretend ones come later.
 A pretend device belongs to a profile, and is there only while that is in force. Its
 memory is the host's, but nothing reaches it that could not reach a GPU's.
 
@@ -64,6 +64,8 @@ class Device:
                 f"a device name is a string such as 'cpu', not {type(name).__name__}"
             )
         device = _registry.get(name)
+        if device is None or not (device is CPU or device.pretend):
+            device = find_other(name)
         if device is None or (profile.guarded and device not in devices()):
             known = ", ".join(repr(known.name) for known in devices())
             raise ValueError(f"no device is named {name!r}; known devices: {known}")
@@ -90,6 +92,16 @@ class Device:
 
 
 _registry: dict[str, Device] = {}
+
+
+def _nothing(name: str) -> Device | None:
+    return None
+
+
+# Devices of a driver are found when they are asked for by name, and may be gone later.
+# Which of them are in use: none before the first was asked for.
+find_other: Callable[[str], Device | None] = _nothing
+others_in_use: Callable[[], tuple[Device, ...]] = tuple
 
 # Told of each new device: the native module, so that it can find it by its DLPack pair.
 on_register: list[Callable[[Device], None]] = []
@@ -141,11 +153,11 @@ def register_pretend(name: str) -> Device:
 def devices() -> tuple[Device, ...]:
     """Return the devices of the profile in force, the default one first.
 
-    Under `strict` those are the real ones, in the order of registration.
+    Under `strict` those are the real ones, CUDA's once the first of them is in use.
     """
     places = profile.active().devices
     if places is None:
-        return tuple(device for device in _registry.values() if not device.pretend)
+        return CPU, *others_in_use()
     return tuple(_registry[place.name] for place in places)
 
 

@@ -86,10 +86,13 @@ class Array(Operators):
             api_version = profile.active().api_version
         return operators.standard.namespace(api_version)
 
-    def to_device(self, device: Device, /, *, stream: None = None) -> Array:
+    def to_device(self, device: Device, /, *, stream: Any = None) -> Array:
         """Return this array on `device`; itself if it is there already.
 
-        ValueError for a device that does not hold the dtype.
+        The copy is work on `stream` if that is given, a `refarray.cuda.Stream`, an
+        object with `__cuda_stream__` or a handle; otherwise on the current one.
+        ValueError for a device that does not hold the dtype, and for a stream where no
+        device has any.
         Source: array API 2025.12, array.to_device.
         """
         if device is None:
@@ -99,13 +102,39 @@ class Array(Operators):
             )
         target = as_device(device)
         if stream is not None:
+            return self._to_device_on(stream, target)
+        if target is self.device:
+            return freedom.apart(self) if profile.guarded else self
+        return transfer("to_device", self, target)
+
+    def _to_device_on(self, stream: Any, target: Device) -> Array:
+        on_device = [d for d in (self.device, target) if d.memory == "device"]
+        if not on_device:
             raise ValueError(
                 f"stream must be None between host devices, got {stream!r} "
                 "(array API 2025.12, array.to_device)"
             )
-        if target is self.device:
-            return freedom.apart(self) if profile.guarded else self
-        return transfer("to_device", self, target)
+        from refarray._memory.device import on_stream  # with CUDA, and not without
+
+        with on_stream(stream, on_device[0]):
+            return self.to_device(target)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Memory on a CUDA device as version 3 of Numba's interface describes it.
+
+        Consumers have to let `stream` do its work first; DLPack spares them that, and
+        knows more dtypes. AttributeError for an array elsewhere and for bfloat16.
+        Source: Numba, CUDA Array Interface (Version 3).
+        """
+        if self.device.memory != "device" or self.dtype is dtypes.bfloat16:
+            raise AttributeError(
+                f"an array of {self.dtype} on {self.device!r} has no CUDA array "
+                "interface: that is for CUDA devices, and dtypes that NumPy has"
+            )
+        from refarray._memory.device import array_interface
+
+        return array_interface(self)
 
     def __array__(
         self, dtype: Any = None, *, copy: bool | None = None
@@ -162,8 +191,9 @@ class Array(Operators):
     def __reduce__(self) -> tuple[Any, ...]:
         if profile.guarded:
             profile.check_values("a pickle")
-        data = numpy_view(self).tobytes()
-        return _restore, (self.dtype, numpy_view(self).shape, data, self.device)
+        here = self if self.device.memory != "device" else host.copy(self, CPU)
+        data = numpy_view(here)
+        return _restore, (self.dtype, data.shape, data.tobytes(), self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 
@@ -181,7 +211,8 @@ class Array(Operators):
                 profile.check_transfer(
                     f"{what}()", self.device, CPU, self.dtype.bits // 8
                 )
-        return numpy_view(self).item()
+        here = self if self.device.memory != "device" else host.copy(self, CPU)
+        return numpy_view(here).item()
 
     def _real_item(self, what: str) -> Any:
         value = self._item(what)
@@ -233,10 +264,11 @@ def transfer(function: str, x: Array, target: Device) -> Array:
 def _restore(
     dtype: DType, shape: tuple[int, ...], data: bytes, device: Device = CPU
 ) -> Array:
-    out: Array = allocate(shape, dtype, device, False)
+    place = device if device.memory != "device" else CPU
+    out: Array = allocate(shape, dtype, place, False)
     flat = numpy_view(out)
     flat[...] = np.frombuffer(data, flat.dtype).reshape(shape)
-    return out
+    return out if place is device else host.copy(out, device)
 
 
 register_array(Array, prepare_export)

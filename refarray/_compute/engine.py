@@ -21,6 +21,7 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._memory.host import NUMPY_DTYPES, host_array
 from refarray._memory.host import numpy_view as view
+from refarray._memory.native import ArrayBase, allocate
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
@@ -33,6 +34,7 @@ __all__ = [
     "kernels",
     "silent",
     "view",
+    "will_write",
 ]
 
 Kernel = Callable[..., Any]
@@ -40,7 +42,11 @@ Kernel = Callable[..., Any]
 
 def kernels(device: Device) -> ModuleType:
     """Return the namespace with the kernels for arrays on `device`."""
-    return np
+    if device.memory != "device":
+        return np
+    from refarray._memory import device_views  # with CUDA, and not without
+
+    return device_views.kernels(device)
 
 
 def adopt(
@@ -51,8 +57,21 @@ def adopt(
     For kernels that take no `out`. `shape` is that of the values, computed from those
     of the operands, whose sizes may be unknown; None if it has nothing to do with them.
     """
-    out: Array = call(host_array, np.asarray(values), dtype, device, shape)
+    if device.memory != "device":
+        out: Array = call(host_array, np.asarray(values), dtype, device, shape)
+        return out
+    out = allocate(values.shape if shape is None else shape, dtype, device, False)
+    call(np.copyto, view(out), values)  # the one of the library that made them
     return out
+
+
+def will_write(x: ArrayBase) -> None:
+    """Note that a kernel is about to write into memory that was there before."""
+    if x.device.memory == "device":
+        from refarray._memory import device
+
+        buffer = x._buffer
+        device.note_use(buffer.address, buffer.nbytes, x.device.dlpack, writes=True)
 
 
 # NumPy reports floating-point events as warnings unless its error state says

@@ -32,6 +32,7 @@ from refarray._compute.engine import (
     call,
     silent,
     view,
+    will_write,
 )
 from refarray._memory.native import ArrayBase, allocate
 
@@ -283,6 +284,7 @@ def check_writable(x: ArrayBase) -> None:
             "this array is read-only: it is a view of a broadcast array, or of memory "
             "whose owner forbids writing; copy it with refarray.asarray(x, copy=True)"
         )
+    will_write(x)
 
 
 def _plan_for_arrays(

@@ -11,7 +11,7 @@ import numpy as np
 
 from refarray._base import dtypes, profile
 from refarray._base.devices import CPU
-from refarray._memory.host import numpy_view
+from refarray._memory.host import copy, numpy_view
 from refarray._memory.native import ArrayBase
 
 _THRESHOLD = 1000  # elements; a larger array is abbreviated to its corners
@@ -24,7 +24,7 @@ def elements(x: ArrayBase, prefix: str = "") -> str:
     """
     if _is_hidden():
         return "[...]"
-    view = numpy_view(x)
+    view = numpy_view(x if x.device.memory != "device" else copy(x, CPU))
     if x.dtype is dtypes.bfloat16:
         view = widen_bfloat16(_corners(view))
     # Spelled out, so that the caller's print options change nothing here.

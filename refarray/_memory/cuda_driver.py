@@ -112,6 +112,12 @@ def _open() -> Driver:
     return driver()
 
 
+def driver_in_use() -> Driver | None:
+    """Return the driver if it has been opened and can be used; this opens none."""
+    using = _drivers[-1] if _drivers else None
+    return None if using is None or using.unusable is not None else using
+
+
 def why_not() -> str | None:
     """Return why CUDA cannot be used here, in words; None if it can.
 

@@ -145,7 +145,10 @@ class Stream:
         if self._driver is not driver():
             raise CudaError(self._driver.unusable or "this is another driver's stream")
         outer = _current.get()
-        _current.set(_Current({**outer.streams, self.ordinal: self}, outer))
+        partner = None if _partner is None else _partner.Stream.from_external(self)
+        if partner is not None:
+            partner.__enter__()
+        _current.set(_Current({**outer.streams, self.ordinal: self}, outer, partner))
         return self
 
     def __exit__(
@@ -154,7 +157,10 @@ class Stream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _current.set(_current.get().outer)
+        now = _current.get()
+        if now.partner is not None:
+            now.partner.__exit__(kind, error, traceback)
+        _current.set(now.outer)
 
     def query(self) -> bool:
         """Return whether all work given to the stream is done."""
@@ -241,11 +247,14 @@ class Event:
 class _Current:
     """The current streams by ordinal of their device, and what they were before."""
 
-    __slots__ = ("streams", "outer")
+    __slots__ = ("streams", "outer", "partner")
 
-    def __init__(self, streams: dict[int, Stream], outer: _Current | None) -> None:
+    def __init__(
+        self, streams: dict[int, Stream], outer: _Current | None, partner: Any = None
+    ) -> None:
         self.streams = streams
         self.outer = self if outer is None else outer
+        self.partner = partner
 
 
 _current = ContextVar("current CUDA streams", default=_Current({}, None))  # noqa: B039
@@ -253,10 +262,27 @@ _current = ContextVar("current CUDA streams", default=_Current({}, None))  # noq
 
 def current_stream(ordinal: int) -> int:
     """Return the handle of a device's current stream, the legacy one by default."""
+    if _partner is not None:
+        return _partner.get_current_stream(ordinal).ptr or LEGACY
     stream = _current.get().streams.get(ordinal)
     if stream is None or stream._driver.unusable is not None:
         return LEGACY
     return stream.handle
+
+
+# CuPy's module cuda, once CuPy computes for us.
+_partner: Any = None
+
+
+def follow(cuda: Any) -> None:
+    """Let CuPy's current stream and ours be one; `cuda` is its module of that name.
+
+    A `with` block of either library then holds for both.
+    """
+    global _partner
+    for stream in _current.get().streams.values():
+        cuda.Stream.from_external(stream).use()
+    _partner = cuda
 
 
 def cast(handle: int) -> Any:

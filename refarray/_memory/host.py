@@ -38,7 +38,12 @@ numpy_view: Callable[[ArrayBase], np.ndarray[Any, Any]] = attrgetter("_view")
 
 def copy(x: _A, device: Device | None = None) -> _A:
     """Return the elements of `x` in new row-major memory, of its device by default."""
-    out: _A = allocate(x._shape, x.dtype, device or x.device, False)
+    target = device or x.device
+    if x.device.memory == "device" or target.memory == "device":
+        from refarray._memory import device_copies  # with CUDA, and not without
+
+        return device_copies.copy(x, target)
+    out: _A = allocate(x._shape, x.dtype, target, False)
     np.copyto(numpy_view(out), numpy_view(x))
     return out
 

@@ -28,6 +28,17 @@ def _register(device: Device) -> None:
 for _device in devices.CPU, *devices.devices():
     _register(_device)
 devices.on_register.append(_register)
+
+
+def _find_device(name: str) -> Device | None:
+    if not name.startswith("cuda"):
+        return None
+    from refarray._memory import device, device_views  # noqa: F401 (registers itself)
+
+    return device.find_device(name)
+
+
+devices.find_other = _find_device
 _native.register_unknown(Unknown)
 
 ffi = _native.ffi
@@ -47,6 +58,9 @@ import_object = _native.import_object
 export_memory = _native.export_memory
 exchange_api = _native.exchange_api
 inspect_capsule = _native.inspect_capsule
+register_memory = _native.register_memory
+take_deferred = _native.take_deferred
+finish_deferred = _native.finish_deferred
 
 
 # What the native module asks once profiles other than `strict` are in use ------------

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from refarray._base import profile
-from refarray._base.devices import CPU, Device, as_device
+from refarray._base.devices import CPU, Device, DeviceType, as_device
 from refarray._memory import host
 from refarray._memory.native import ArrayBase, import_capsule, import_object
 from refarray.dlpack.shortcuts import shortcuts
@@ -44,18 +44,21 @@ def from_dlpack(
         # Under a seed: what is possible without a copy is for the library to say.
         nbytes = out._size * out.dtype.bits // 8
         return host.copy(out) if copy is None and profile.coin(nbytes) else out
-    return _from_dlpack(x, device, copy)
+    if device is not None:
+        return _between_devices(x, device, copy)
+    return _from_dlpack(x, None, copy)
 
 
 def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
-    """Take pretend devices into account, which other libraries do not know."""
+    """Copy to devices that the producer may not know."""
     target = None if device is None else as_device(device)
     if isinstance(x, ArrayBase) and x.device.pretend:
         # Nobody is given this memory who does not ask for it by its device.
         target = target or x.device
-    if target is None or not target.pretend:
+    if target is None or target is CPU:
         return _from_dlpack(x, target, copy)
-    if isinstance(x, ArrayBase) and x.device is target:
+    _require_protocol(x)
+    if x.__dlpack_device__() == target.dlpack:
         return _from_dlpack(x, target, copy)
     if copy is False:
         raise CopyError(
@@ -74,25 +77,31 @@ def _from_dlpack(x: Any, device: Device | None, copy: bool | None) -> Any:
             return import_object(shortcut.api, x)
         try:
             announced = x.__dlpack_device__()
-            return import_capsule(x.__dlpack__(max_version=VERSION), announced)
+            if announced == _HOST:
+                return import_capsule(x.__dlpack__(max_version=VERSION), announced)
         except AttributeError:
             _require_protocol(x)
             raise
         except TypeError as error:
             if not _is_unknown_keyword(error):
                 raise
-        return _exchange(x.__dlpack__, {}, x.__dlpack_device__())
-
     _require_protocol(x)
     announced = x.__dlpack_device__()
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     question: dict[str, object] = {"max_version": VERSION}
     if device is not None:
-        announced = question["dl_device"] = as_device(device).dlpack
+        announced = question["dl_device"] = device.dlpack
     if copy is not None:
         question["copy"] = copy
-    out = _exchange(x.__dlpack__, question, announced)
+    if announced != _HOST and _is_cuda(announced):
+        from refarray.dlpack import cuda  # with CUDA, and not without
+
+        question |= cuda.stream_to_name(announced)
+        out = _exchange(x.__dlpack__, question, announced)
+        cuda.check_imported(out)
+    else:
+        out = _exchange(x.__dlpack__, question, announced)
 
     copied = bool(out._buffer.flags & Flags.IS_COPIED)
     if copy is False and copied:
@@ -132,6 +141,17 @@ def _is_unknown_keyword(error: TypeError) -> bool:
     return re.search(_UNKNOWN_KEYWORD, str(error)) is not None
 
 
+_HOST = CPU.dlpack
+_OLDER = {"stream", "max_version"}
+_CUDA = (DeviceType.kDLCUDA, DeviceType.kDLCUDAHost, DeviceType.kDLCUDAManaged)
+
+
+def _is_cuda(announced: Any) -> bool:
+    return (
+        isinstance(announced, tuple) and len(announced) == 2 and announced[0] in _CUDA
+    )
+
+
 def _exchange(export: Any, question: dict[str, object], announced: object) -> Any:
     """Ask for a capsule and take it over; ask older producers with fewer keywords.
 
@@ -143,7 +163,9 @@ def _exchange(export: Any, question: dict[str, object], announced: object) -> An
     try:
         return import_capsule(export(**question), announced)
     except TypeError as error:
-        if not question or not _is_unknown_keyword(error):
+        if set(question) <= {"stream"} or not _is_unknown_keyword(error):
             raise
-    fewer: dict[str, object] = {"max_version": VERSION} if len(question) > 1 else {}
+    # The stream always stays: without it the memory could be used too early.
+    stay = {"stream"} if set(question) <= {"stream", "max_version"} else _OLDER
+    fewer = {name: value for name, value in question.items() if name in stay}
     return _exchange(export, fewer, announced)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from refarray._base import profile
-from refarray._base.devices import CPU, Device
+from refarray._base.devices import CPU
 from refarray._memory import host
 from refarray._memory.native import ArrayBase
 
@@ -29,11 +29,21 @@ def prepare_export(
 
     Source: array API 2025.12, array.__dlpack__.
     """
-    _check_stream(stream, x.device)
-    device = x.device.dlpack if dl_device is None else device_pair(dl_device)
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
-    if device == CPU.dlpack and x.device.pretend:
+    if x.device.memory == "device":
+        from refarray.dlpack import cuda  # with CUDA, and not without
+
+        place = None if dl_device is None else device_pair(dl_device)
+        return cuda.prepare_export(x, stream, place, copy)
+    if stream is not None:
+        # A host has no streams, so there is nothing that a number could name.
+        raise ValueError(
+            f"stream must be None for an array on {x.device!r}, got {stream!r} "
+            "(array API, array.__dlpack__)"
+        )
+    device = x.device.dlpack if dl_device is None else device_pair(dl_device)
+    if device == CPU.dlpack and x.device is not CPU:
         if copy is False:
             raise BufferError(
                 f"copy=False, but this array lies on {x.device!r}, and its elements "
@@ -56,15 +66,6 @@ def prepare_export(
             f"{device}; allowed here: {tuple(map(int, x.device.dlpack))}"
         )
     return (host.copy(x), True) if copy else (x, False)
-
-
-def _check_stream(stream: object, device: Device) -> None:
-    # A host has no streams, so there is nothing that a number could name.
-    if (device is CPU or device.pretend) and stream is not None:
-        raise ValueError(
-            f"stream must be None for an array on {device!r}, got {stream!r} "
-            "(array API, array.__dlpack__)"
-        )
 
 
 def device_pair(dl_device: object) -> tuple[int, int]:

@@ -210,6 +210,23 @@ class SimulatedDriver:
             state.calls["launch"] += 1
             state.schedule.enqueue(queue, name, where(), function, accesses)
 
+    def compute(
+        self,
+        stream: Any,
+        reads: Iterable[Span] = (),
+        writes: Iterable[Span] = (),
+    ) -> None:
+        """Let the caller compute on shadows, as work that `stream` does at once.
+
+        What the stream was given before runs first, and nobody has waited for it: the
+        host knows no more than after `launch`. Parameters and errors as there.
+        """
+        self.launch(stream, lambda: None, reads, writes, name="a kernel of refarray")
+        with self._state.lock:
+            work = self._state.stream(stream).last
+            if work is not None:
+                self._state.schedule.run(work)
+
     def _accesses(
         self, name: str, spans: Iterable[Span], verb: Verb, device: int
     ) -> Iterator[tuple[Allocation, Verb, int, int]]:

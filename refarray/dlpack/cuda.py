@@ -1,0 +1,103 @@
+"""The exchange of CUDA memory: streams, both ways.
+
+The consumer names the stream on which it will use the memory, and the producer lets
+that stream wait for its own work, by an event: no host waits. Source: array API
+2025.12, array.__dlpack__, `stream`; DLPack, rules 16 to 20 and 54 to 58.
+
+Next: `producer.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from refarray._base import profile
+from refarray._base.devices import CPU, DeviceType
+from refarray._memory import device_copies
+from refarray._memory.cuda_memory import check_location
+from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Stream, current_stream
+from refarray._memory.device import drain, open_for, order_after_uses
+from refarray._memory.native import ArrayBase
+
+_A = TypeVar("_A", bound=ArrayBase)
+
+_STREAMED = (DeviceType.kDLCUDA, DeviceType.kDLCUDAManaged)
+
+
+def prepare_export(
+    x: _A, stream: object, place: tuple[int, int] | None, copy: bool | None
+) -> tuple[_A, bool]:
+    """Return the array to export in place of `x`, in CUDA memory, and whether a copy.
+
+    `place` is the device asked for, None for that of `x`.
+    """
+    drain()
+    if place is not None and place == CPU.dlpack and place != x.device.dlpack:
+        if stream is not None:
+            raise ValueError(
+                f"stream must be None for an export to the host, got {stream!r} "
+                "(array API, array.__dlpack__)"
+            )
+        if copy is False:
+            raise BufferError(
+                f"copy=False, but this array lies on {x.device!r}, and its elements "
+                "must be copied to be exported on the host"
+            )
+        if profile.guarded:
+            nbytes = x._size * x.dtype.bits // 8
+            profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
+        return device_copies.copy(x, CPU), True
+    handle = _handle(stream)
+    if place is not None and place != x.device.dlpack:
+        raise BufferError(
+            f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
+            f"{place}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
+            f"{tuple(map(int, CPU.dlpack))} by a copy"
+        )
+    ordinal = x.device.dlpack[1]
+    if copy:
+        if handle is None:
+            return device_copies.copy(x, x.device), True
+        with Stream._known(handle, ordinal):
+            return device_copies.copy(x, x.device), True
+    if handle is not None:
+        order_after_uses(x._buffer.address, x.device.dlpack, handle)
+    return x, False
+
+
+def _handle(stream: object) -> int | None:
+    """Return the consumer's stream as the driver knows it; None to order nothing."""
+    if stream is None:
+        return LEGACY
+    if isinstance(stream, bool) or not isinstance(stream, int):
+        raise TypeError(
+            "stream must be an integer or None for an array in CUDA memory, not "
+            f"{type(stream).__name__} (array API, array.__dlpack__)"
+        )
+    if stream == -1:
+        return None
+    if stream < -1 or stream == 0:
+        raise ValueError(
+            f"stream {stream} is no CUDA stream: {LEGACY} is the legacy default one, "
+            f"{PER_THREAD} the thread's own, larger numbers are handles, and -1 asks "
+            "for no order; 0 might mean two of these (array API, array.__dlpack__)"
+        )
+    return stream
+
+
+def stream_to_name(announced: tuple[int, int]) -> dict[str, object]:
+    """Return what to tell a producer whose memory is elsewhere than on the host.
+
+    BufferError where that device cannot be used.
+    """
+    drain()
+    open_for(announced)
+    if announced[0] in _STREAMED:
+        return {"stream": current_stream(announced[1])}
+    return {}
+
+
+def check_imported(x: ArrayBase) -> None:
+    """Raise BufferError if the driver knows the memory to be elsewhere."""
+    if x._size:
+        check_location(x._buffer.address, x.device.dlpack)
