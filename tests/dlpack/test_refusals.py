@@ -54,7 +54,8 @@ def test_impossible_tensors_are_refused_and_freed_once(what, version):
     assert type(caught.value) is BufferError
     assert str(caught.value)
     del caught
-    assert x.deleter_calls == [1]
+    # A device that cannot be used is refused before a capsule is asked for.
+    assert x.deleter_calls == ([] if what == "memory of a GPU" else [1])
 
 
 @pytest.mark.parametrize("shape", [(0, -3), (-3, 0), (0, -(2**63)), (0, 3, -1)])
@@ -87,7 +88,7 @@ def test_a_capsule_that_contradicts_the_announcement(announced, found):
     x = Producer(GOOD.but(device=found), announce=announced)
     with pytest.raises(BufferError):
         refarray.from_dlpack(x)
-    assert x.deleter_calls == [1]
+    assert x.deleter_calls == ([] if announced == CUDA else [1])
 
 
 @pytest.mark.parametrize("announced", [1, (1,), (1, None), ("cpu", 0), (1, 0, 0)])
