@@ -169,8 +169,9 @@ def default_device() -> Device:
 def as_device(obj: object) -> Device:
     """Return the device that a `device=` argument means; None means the default one.
 
-    TypeError for anything but None and a device, names included; ValueError for a
-    device that the profile in force does not have.
+    TypeError for anything but None and a device, names included, unless profile
+    numpy_interop takes those; ValueError for a device that the profile in force does
+    not have.
     """
     if obj is None:
         return default_device()
@@ -183,8 +184,11 @@ def as_device(obj: object) -> Device:
             )
         return obj
     if isinstance(obj, str):
-        known_names = [device for device in devices() if device.name == obj]
-        write = " or ".join(map(repr, known_names or devices()))
+        named = [device for device in devices() if device.name == obj]
+        if named and profile.mixes_with_numpy():
+            # NumPy's devices are their names.
+            return named[0]
+        write = " or ".join(map(repr, named or devices()))
         raise TypeError(
             f"a device is an object, not a string: write {write}, not {obj!r}"
         )

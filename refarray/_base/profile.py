@@ -115,11 +115,12 @@ def active() -> Profile:
     return _active.get(_default).profile
 
 
-def _mixes_with_numpy() -> bool:
+def mixes_with_numpy() -> bool:
+    """Tell whether dtypes and arrays mix with NumPy's here."""
     return guarded and active().numpy_interop
 
 
-dtypes.mixes_with_numpy = _mixes_with_numpy
+dtypes.mixes_with_numpy = mixes_with_numpy
 
 
 def enter(profile: Profile) -> Token[_Use]:

@@ -74,6 +74,28 @@ class Array(Operators):
             (*strides[:-2], strides[-1], strides[-2]),
         )
 
+    # Beside the standard, as NumPy's arrays have them.
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in bytes; under profile numpy_interop only."""
+        if profile.mixes_with_numpy():
+            return self._size * self.dtype.bits // 8
+        raise AttributeError(
+            "an array of the standard has no attribute 'nbytes' (array API 2025.12, "
+            "array object); profile numpy_interop has it"
+        )
+
+    def __len__(self) -> int:
+        """Return the size of the first axis; under profile numpy_interop only."""
+        if profile.mixes_with_numpy():
+            return len(self._view)
+        raise TypeError(
+            f"object of type {type(self).__name__!r} has no len(): x.shape[0] is the "
+            "size of its first axis (array API 2025.12, array object); profile "
+            "numpy_interop has len(x)"
+        )
+
     # ---- Methods ---------------------------------------------------------------------
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:

@@ -28,6 +28,7 @@ from refarray._compute.pipeline import (
     plain_scalar,
     scalar_value,
 )
+from refarray._memory.host import REFARRAY_DTYPES, host_array
 from refarray._memory.native import ArrayBase, view
 
 
@@ -51,6 +52,8 @@ def put(x: Any, key: object, value: Any) -> None:
     Source: array API 2025.12, indexing; array.__setitem__.
     """
     check_writable(x)
+    if isinstance(value, np.ndarray) and profile.mixes_with_numpy():
+        value = _from_numpy(value)
     if isinstance(value, ArrayBase):
         if not can_cast(value.dtype, x.dtype):
             raise TypeError(
@@ -205,12 +208,21 @@ def _numpy_item(x: ArrayBase, item: Any) -> object:
         )
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
+    if isinstance(item, np.ndarray) and profile.mixes_with_numpy():
+        return _numpy_item(x, _from_numpy(item))
     if isinstance(item, np.ndarray) or not hasattr(item, "__index__"):
         raise TypeError(
             f"{type(item).__name__} is no index of a refarray array; convert it with "
             "refarray.asarray"
         )
     return index(item)
+
+
+def _from_numpy(values: np.ndarray[Any, Any]) -> Any:
+    dtype = REFARRAY_DTYPES.get(values.dtype)
+    if dtype is None:
+        raise TypeError(f"refarray has no dtype for a NumPy array of {values.dtype}")
+    return host_array(values, dtype)
 
 
 def _check_mask() -> None:

@@ -36,13 +36,16 @@ def _accepts(other: object) -> bool:
     """Tell whether an operator takes `other`; if not, its own operator may have a turn.
 
     TypeError for what looks like an array and is none, since the reflected operator of
-    NumPy, or the fallback of `==`, would answer with something else.
+    NumPy, or the fallback of `==`, would answer with something else. Under profile
+    numpy_interop NumPy's is meant to.
     """
     if isinstance(other, ArrayBase):
         return True
     if isinstance(other, (bool, int, float, complex)):
         return True
     if isinstance(other, (np.generic, np.ndarray, list, tuple)):
+        if profile.mixes_with_numpy() and isinstance(other, (np.generic, np.ndarray)):
+            return False
         raise operand_error("an operator", other)
     return False
 
@@ -71,14 +74,34 @@ def _in_place(name: str, x: Any, other: Any) -> Array:
     return out
 
 
-class Operators(ArrayBase):
+class ArrayType(type):
+    """The type of Array: for the one attribute that NumPy reads off a type."""
+
+    @property
+    def __array_ufunc__(cls) -> Any:
+        """None, with which NumPy's operators and ufuncs leave the array to ours.
+
+        Those refuse NumPy arrays by name. Under profile numpy_interop there is no such
+        attribute: NumPy reads the array as a buffer, and the result is its own.
+        """
+        if profile.mixes_with_numpy():
+            raise AttributeError(
+                "under profile numpy_interop NumPy computes with arrays as with buffers"
+            )
+        return None
+
+
+class Operators(ArrayBase, metaclass=ArrayType):
     """The operators of Array. Operands and errors: see the functions that they are."""
 
     __slots__ = ()
 
-    # NumPy's operators and ufuncs hand over to ours, which refuse NumPy arrays by name.
-    __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def __array_ufunc__(self) -> Any:
+        """See the type's, which is the one that NumPy's own operators read."""
+        return type(self).__array_ufunc__
 
     # ---- Arithmetic ------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from functools import reduce
 from refarray._base import promotion
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import FINFO, IINFO, KINDS, DType, FInfo, IInfo, as_dtype
+from refarray._base.profile import mixes_with_numpy
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.array import Array
 from refarray._compute.conversion import moved
@@ -91,6 +92,8 @@ def result_type(*arrays_and_dtypes: Array | complex | DType) -> DType:
             found.append(x if isinstance(x, DType) else x.dtype)
         elif is_scalar(x):
             scalars.append(type(plain_scalar(x)))
+        elif mixes_with_numpy():
+            found.append(as_dtype(x))
         else:
             check_array("result_type", x)
     if not found:
@@ -112,6 +115,8 @@ def _belongs(dtype: DType, kind: DType | str) -> builtins.bool:
     if isinstance(kind, DType):
         return dtype is kind
     if not isinstance(kind, str):
+        if mixes_with_numpy():
+            return dtype is as_dtype(kind)
         raise TypeError(
             f"a kind is a dtype or a string, or a tuple of those, not {kind!r} "
             "(array API 2025.12, isdtype)"
