@@ -130,7 +130,8 @@ def integer(name: str, what: str, value: object) -> int:
         try:
             return index(value)  # type: ignore[arg-type]
         except TypeError:
-            pass
+            if hasattr(value, "__index__"):
+                raise  # an array, say, which knows best why it is no integer
     raise TypeError(
         f"{name} takes an integer as {what}, not {type(value).__name__} "
         f"(array API 2025.12, {name})"

@@ -41,8 +41,9 @@ def get(x: Any, key: object) -> Any:
     if layout is not None:
         out = view(x, *layout, False)
         return freedom.apart(out) if profile.guarded else out
-    values = call(kernel_view(x).__getitem__, _numpy_key(x, key))
+    items = _numpy_key(x, key)
     shape = _shape_if_unknown(x, key) if profile.guarded else None
+    values = call(kernel_view(x).__getitem__, items)
     return adopt(values, x.dtype, x.device, shape)
 
 
@@ -73,11 +74,11 @@ def put(x: Any, key: object, value: Any) -> None:
         _check_fits(sizes, layout[1])
         call(np.copyto, target, source, casting="same_kind")
     else:
+        items = _numpy_key(x, key)
         shape = _shape_if_unknown(x, key) if profile.guarded else None
         if shape is not None:
             _check_fits(sizes, shape)
         target = kernel_view(x)
-        items = _numpy_key(x, key)
         if isinstance(items, tuple):
             items = tuple([_apart(item, target) for item in items])
         else:

@@ -158,7 +158,7 @@ def _transform(
     shape = (*x._shape[:position], size, *x._shape[position + 1 :])
     out: Array = allocate(shape, dtype, x.device, False)
     kernel = getattr(kernels(x.device).fft, name)
-    call(kernel, view(x), n, position, norm, out=view(out))
+    call(kernel, view(x), int(n), position, norm, out=view(out))
     return out
 
 

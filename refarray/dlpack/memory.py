@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import CPU
 from refarray._base.dtypes import BY_NAME, DType
 from refarray._base.formats import dtype_of_format
@@ -115,14 +115,20 @@ class Tensor:
             dtype = dtype_of_format(letters, itemsize)
         except TypeError as error:
             raise BufferError(str(error)) from error
-        return cls.from_array(wrap(exporter, dtype))
+        return cls._from_layout(wrap(exporter, dtype))
 
     @classmethod
     def from_array(cls, x: ArrayBase, /) -> Tensor:
         """Describe the memory of an array of refarray."""
+        if profile.guarded:
+            profile.check_values("a description of its memory")
+        return cls._from_layout(x)
+
+    @classmethod
+    def _from_layout(cls, x: ArrayBase) -> Tensor:
         return cls(
             x._buffer.address + x._byte_offset,
-            x._shape,
+            tuple(map(int, x._shape)),
             x.dtype,
             strides=x._strides,
             device=x.device.dlpack,
