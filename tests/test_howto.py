@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest_plugins = ["pytester"]
+
 PAGES = Path(__file__).parents[1] / "docs" / "howto"
 
 
@@ -44,3 +46,42 @@ def test_the_address_of_add_dlpack(add_dlpack):
     a = np.from_dlpack(add_dlpack["tensor"])
     assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert not a.flags.writeable
+
+
+def test_the_doubles_of_test_your_dlpack(pytester):
+    pytester.makepyfile(test_mine="\n\n".join(blocks("test-your-dlpack.md")))
+    ended = pytester.runpytest_inprocess(
+        *("-p", "refarray.testing.plugin", "-p", "no:cacheprovider", "-q", "-rf")
+    )
+    failed = {
+        line.partition("[")[2].partition("]")[0]
+        for line in ended.outlines
+        if line.startswith("FAILED")
+    }
+    assert failed == {
+        "data NULL with 6 elements",
+        "announced (2, 0), capsule on (1, 0)",
+        "announced (1, 0), capsule on (3, 0)",
+    }
+    assert ended.parseoutcomes()["failed"] == 3
+    assert "errors" not in ended.parseoutcomes()
+
+
+def test_the_message_of_test_your_dlpack(pytester):
+    page = (PAGES / "test-your-dlpack.md").read_text()
+    (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    (pytester.path / "test_mine.py").write_text(
+        "from refarray.testing.violators import VIOLATORS\n"
+        + "\n" * 28
+        + "def test_mine(dlpack_doubles):\n"
+        + "    double = dlpack_doubles.producer()\n"
+        + "    VIOLATORS[45]().from_dlpack(double.array)\n"
+    )
+    ended = pytester.runpytest_inprocess(
+        *("-p", "refarray.testing.plugin", "-p", "no:cacheprovider")
+    )
+    seen = [line.removeprefix("E").strip() for line in ended.outlines]
+    assert [line.strip() for line in shown.splitlines()] == [
+        line for line in seen if line.startswith(("AssertionError: ", "capsule 1, "))
+    ]
+    assert ended.parseoutcomes() == {"passed": 1, "errors": 1}

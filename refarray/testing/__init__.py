@@ -7,13 +7,15 @@ In reading order:
     producers.py    objects with `__dlpack__` over forged capsules
     adapters.py     the small class that you write for a library
     samples.py      the arrays that checks start from
+    odd.py          tensors that are unusual, or that cannot be
     rules_*.py      the checks, one function for each rule, 1 to 70:
                     device, producer, stream, capsule, consumer, contents,
                     exchange
     isolation.py    risky checks in a child process; child.py is the other side
     rules.py        the list of all rules, and `check`
-    doubles.py      a correct library as a test double
+    library.py      a correct library, tiny, over the forge
     violators.py    the same library with exactly one fault, once for each rule
+    doubles.py      producers and consumers with one fault each, for the tests of others
     standard/       the value suite of the array API standard
     simulated_driver.py
                     `simulated_cuda`: CUDA devices without a GPU

@@ -1,4 +1,4 @@
-"""A whole array library as a test double: correct, tiny, in pure Python over the forge.
+"""A whole array library: correct, tiny, in pure Python over the forge.
 
 It keeps every rule. Each step is a method of its own, so that a violator can get
 exactly one wrong (violators.py). Its memory is forged, its device may be announced as

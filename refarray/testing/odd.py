@@ -53,7 +53,7 @@ def odd(good: Tensor) -> Iterator[Odd]:
     yield from _impossible(good)
     yield Odd(52, "flags=READ_ONLY", good.but(flags=READ_ONLY), VALUES)
     unknown = good.but(flags=1 << 40 | 1 << 63)
-    yield Odd(53, "flags=1<<40 | 1<<63", unknown, VALUES)
+    yield Odd(53, "flags that nobody has defined", unknown, VALUES)
     yield from _devices(good)
 
 
@@ -78,7 +78,8 @@ def _layouts(good: Tensor) -> Iterator[Odd]:
     yield Odd(46, f"byte_offset={2 * size}", part, VALUES[2:])
     for version in (None, (1, 0), (1, 1), (1, 3)):
         null = good.but(strides=None, version=version)
-        yield Odd(47, f"strides NULL, version {version}", null, VALUES)
+        form = "legacy" if version is None else f"version {version}"
+        yield Odd(47, f"strides NULL, {form}", null, VALUES)
     for name, shape, strides, skip, values in (
         ("column-major", (2, 3), (1, 2), 0, [1, 3, 5, 2, 4, 6]),
         ("gaps", (2, 2), (3, 2), 0, [1, 3, 4, 6]),
@@ -96,7 +97,7 @@ def _layouts(good: Tensor) -> Iterator[Odd]:
     yield Odd(49, "shape (0, 3), data NULL", empty, [])
     address = allocate(len(VALUES) * size, misaligned=1)
     for i, value in enumerate(VALUES):
-        store(address + i * size, NAMES[good.dtype], value)
+        store(address + i * size, NAMES[good.dtype], int(value))
     yield Odd(59, "data at an odd address", good.but(data=address), VALUES)
 
 

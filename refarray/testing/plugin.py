@@ -7,6 +7,12 @@ Several libraries can be given. Each test is named like `mine: rule 46`, so that
 `-k "rule and 46"` chooses one. A broken rule that is only recommended, and one that is
 allowed, count as expected failures (x).
 
+The fixture `dlpack_doubles` hands out the doubles of doubles.py and checks after the
+test that they were released:
+
+    def test_mine(dlpack_doubles):
+        mine.from_dlpack(dlpack_doubles.producer("deleter NULL").array)
+
 The plugin has no entry point: it is there only when asked for.
 """
 
@@ -18,6 +24,7 @@ from typing import Any
 import pytest
 
 from refarray.testing.check import UsageError, chosen, resolve
+from refarray.testing.doubles import Doubles
 from refarray.testing.findings import Finding, Rule
 from refarray.testing.isolation import Run
 from refarray.testing.loading import LoadingError
@@ -84,6 +91,36 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     for item in getattr(session, "items", ()):
         if isinstance(item, RuleItem):
             item.checks.running.close()
+
+
+_RETURNED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether the test function came to its end."""
+    if call.when == "call":
+        item.stash[_RETURNED] = call.excinfo is None
+    return (yield)
+
+
+@pytest.fixture
+def dlpack_doubles(request: pytest.FixtureRequest) -> Generator[Doubles, None, None]:
+    """Make DLPack producers and consumers with one fault each, checked afterwards.
+
+    A test that has failed already is not checked: its traceback keeps arrays alive.
+    """
+    doubles = Doubles()
+    yield doubles
+    try:
+        if request.node.stash.get(_RETURNED, False):
+            # Here pytest still keeps the values of fixtures that have ended.
+            request.node.funcargs.clear()
+            doubles.assert_released()
+    finally:
+        doubles.close()
 
 
 class Checks:
