@@ -10,8 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix lint format types \
-        layers bench wheel clean
+.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix clients lint format \
+        types layers bench wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -42,6 +42,11 @@ memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the 
 # LIBRARIES="torch jax" checks only these again. Each gets an environment of its own.
 dlpack-matrix: $(VENV)/installed ## which rules of DLPack other libraries keep [LIBRARIES=]
 	@$(BIN)/python tools/matrix.py $(LIBRARIES)
+
+# ONLY="xarray probes" runs only these again. The clients need Python 3.12: PYTHON=... or
+# one that is found.
+clients: $(VENV)/installed ## test suites of SciPy and other clients on refarray [ONLY=]
+	@$(BIN)/python tools/clients.py $(foreach name,$(ONLY),--only $(name)) $(ARGS)
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .
