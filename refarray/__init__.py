@@ -382,7 +382,7 @@ __all__ = [
 # The extensions of the standard, found when they are asked for, so that a profile can
 # lack them; and what few programs ask for.
 _EXTENSIONS = ("fft", "linalg")
-_ON_REQUEST = ("profiles",)
+_ON_REQUEST = ("cuda", "profiles")
 
 
 def __getattr__(name: str) -> _Any:

@@ -7,7 +7,7 @@ import os
 import sys
 
 import refarray
-from refarray import demo, run
+from refarray import demo, info, run
 from refarray.testing import check
 
 
@@ -31,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
             "check", help="hold an array library against the rules of DLPack"
         )
     )
+    commands.add_parser(
+        "info", help="say what refarray runs on, and what is missing for what"
+    )
     run.add_arguments(
         commands.add_parser("run", help="run a program under a profile of refarray")
     )
@@ -39,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         demo.run()
     elif options.command == "check":
         return check.run(options)
+    elif options.command == "info":
+        info.run()
     elif options.command == "run":
         return run.run(options)
     else:

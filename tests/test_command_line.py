@@ -1,9 +1,13 @@
 """`python -m refarray`: what it lists, and how it ends."""
 
+import os
+import re
 import subprocess
 import sys
 
 import refarray
+from refarray import info
+from refarray.testing import simulated_cuda
 
 
 def run(*arguments):
@@ -48,3 +52,27 @@ def test_a_reader_that_stops_early_is_no_error():
         ["bash", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_info_says_what_is_missing_for_cuda(tmp_path):
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "LD_LIBRARY_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "refarray", "info"],
+        env={**os.environ, **hidden},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"refarray    {refarray.__version__}" in done.stdout
+    assert re.search(r"numpy +\d+\.\d+", done.stdout)
+    assert "CUDA        not usable: " in done.stdout
+    assert "simulated_cuda" in done.stdout
+
+
+def test_info_on_a_machine_with_devices(capsys):
+    with simulated_cuda(devices=2, memory=1 << 20, version=12040, force=True):
+        info.run()
+    text = capsys.readouterr().out
+    assert "the driver runs CUDA 12.4" in text
+    assert "cuda:1: 1,048,576 of 1,048,576 bytes free" in text
+    assert "pip install 'refarray[cuda12]'" in text or "CuPy        cupy" in text

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from refarray._base import devices
+from refarray._base import devices, dtypes
 from refarray._base.devices import Device, DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
@@ -37,6 +37,7 @@ from refarray._memory.cuda_streams import (
 )
 from refarray._memory.host import NUMPY_DTYPES
 from refarray._memory.native import ArrayBase, finish_deferred, take_deferred
+from refarray._memory.native import allocate as allocate_array
 
 # Names of devices, their DLPack type, and whose memory it is: see Device.memory.
 _KINDS = {
@@ -149,6 +150,13 @@ def allocate(device: Device, nbytes: int, zeroed: int) -> int:
     elif zeroed:
         ffi.memmove(ffi.cast("char *", address), bytes(nbytes), nbytes)
     return address
+
+
+def raw_memory(ordinal: int, nbytes: int) -> Any:
+    """Return new memory of a device as a Buffer, which keeps it."""
+    place = Device(f"cuda:{ordinal}")
+    array: ArrayBase = allocate_array((nbytes,), dtypes.uint8, place, False)
+    return array._buffer
 
 
 def ordinal_of_place(place: tuple[int, int]) -> int:
