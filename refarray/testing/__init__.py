@@ -17,11 +17,13 @@ In reading order:
     violators.py    the same library with exactly one fault, once for each rule
     doubles.py      producers and consumers with one fault each, for the tests of others
     standard/       the value suite of the array API standard
+    as_array_api_strict.py
+                    refarray in the place of array-api-strict, for suites that name it
     simulated_driver.py
                     `simulated_cuda`: CUDA devices without a GPU
 
-Nothing here imports more of refarray than its public protocol, so everything runs on
-any library.
+Nothing here imports more of refarray than its public protocol, so everything but the
+stand-in runs on any library.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -145,6 +146,15 @@ def test_pickles_and_copies():
         """,
         start="import refarray.testing.as_array_api_strict as s; s.install()\n",
     )
+
+
+def test_the_page_that_explains_it():
+    howto = Path(__file__).parents[2] / "docs" / "howto"
+    text = howto.joinpath("replace-array-api-strict.md").read_text()
+    blocks = re.findall(r"```(python|text)\n(.*?)```", text, re.DOTALL)
+    program = "".join(code for kind, code in blocks if kind == "python")
+    promised = "".join(output for kind, output in blocks if kind == "text")
+    assert run(program, start="") == promised
 
 
 # Devices -----------------------------------------------------------------------------
