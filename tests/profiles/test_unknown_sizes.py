@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unknown_size_cases import CASES, REFUSALS, Case, Operands, Refusal
+from unknown_sizes.cases import CASES, Case
+from unknown_sizes.operands import Operands
+from unknown_sizes.refusals import REFUSALS, Refusal
 
 import refarray as xp
 from refarray import profiles
