@@ -26,7 +26,13 @@ from refarray._base import devices as _devices
 from refarray._base import dtypes as _dtypes
 from refarray._base import profile as _profile
 from refarray._base.dtypes import DType
-from refarray._base.profile import Defaults, Place, Profile, Transfer
+from refarray._base.profile import (
+    Defaults,
+    Place,
+    Profile,
+    Transfer,
+    UnspecifiedError,
+)
 
 __all__ = [
     "FLAGS",
@@ -34,6 +40,7 @@ __all__ = [
     "Place",
     "Profile",
     "Transfer",
+    "UnspecifiedError",
     "active",
     "place",
     "profile",

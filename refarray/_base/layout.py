@@ -13,6 +13,8 @@ from math import prod
 from operator import index
 from typing import Any, TypeAlias
 
+from refarray._base import profile
+
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]
 
@@ -25,11 +27,18 @@ def _integer(obj: object, what: str) -> int:
     if isinstance(obj, bool):
         raise TypeError(f"{what} is an integer, not {obj}")
     try:
-        return index(obj)  # type: ignore[arg-type]
+        value = index(obj)  # type: ignore[arg-type]
     except TypeError:
         if hasattr(obj, "__index__"):
             raise  # an array, say, which knows best why it is no integer
         raise TypeError(f"{what} is an integer, not {type(obj).__name__}") from None
+    if profile.guarded and not isinstance(obj, int):
+        profile.unspecified(
+            f"{what} given as {type(obj).__name__}",
+            "shapes and axes are Python integers",
+            "convert it with int()",
+        )
+    return value
 
 
 # Unknown sizes -----------------------------------------------------------------------
@@ -98,6 +107,10 @@ def check_shape(obj: object) -> Shape:
     negative or does not fit into 64 bits, and for more than `MAX_NDIM` axes. Unknown
     sizes stay what they are.
     """
+    if profile.guarded and isinstance(obj, list):
+        profile.unspecified(
+            "a list as a shape", "shape is a tuple of integers", "write a tuple"
+        )
     sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
     if len(sizes) > MAX_NDIM:
         raise ValueError(f"a shape has at most {MAX_NDIM} axes, not {len(sizes)}")

@@ -158,6 +158,27 @@ on_guard: list[Callable[[], None]] = []
 # What the choke points ask -----------------------------------------------------------
 
 
+class UnspecifiedError(ValueError):
+    """What was asked for is left open by the standard: see the flag `unspecified`.
+
+    One type for all such cases, so that tests can tell them from errors that are
+    specified. A ValueError: programs that provide for one provide for this one.
+    """
+
+
+def unspecified(given: str, clause: str, instead: str) -> None:
+    """Raise UnspecifiedError if what the standard leaves open is to be an error.
+
+    `given` says what it was, `clause` where the standard speaks of it, and `instead`
+    what a portable program does.
+    """
+    if guarded and active().unspecified == "raise":
+        raise UnspecifiedError(
+            f"{given}: the array API standard leaves open what happens (2025.12, "
+            f"{clause}); {instead}"
+        )
+
+
 _STANDARD_DEFAULTS = Defaults()
 
 

@@ -4,13 +4,15 @@ Read in this order:
 
 1. `engine.py`: NumPy's kernels, called on views of our memory and kept silent.
 2. `repairs.py`: the kernels that disagree with the standard, put right.
-3. `pipeline.py`: what happens between an elementwise function's operands and a kernel.
-4. `arguments.py`: the checks that all other functions share.
-5. `indexing.py`: `x[key]` and `x[key] = value`. `text.py`: how an array is shown.
-6. `operators.py`, `array.py`: the Array itself.
-7. `casting.py`, `conversion.py`: elements in another dtype, and how Python objects and
+3. `freedom.py`: what the standard leaves open, decided by a seed; `pedantic.py`,
+   `pedantic_sums.py` and `pedantic_keys.py`: the same as errors.
+4. `pipeline.py`: what happens between an elementwise function's operands and a kernel.
+5. `arguments.py`: the checks that all other functions share.
+6. `indexing.py`: `x[key]` and `x[key] = value`. `text.py`: how an array is shown.
+7. `operators.py`, `array.py`: the Array itself.
+8. `casting.py`, `conversion.py`: elements in another dtype, and how Python objects and
    buffers become arrays.
-8. `reductions.py`, `ordering.py`, `movement.py`: the other kinds of kernel.
+9. `reductions.py`, `ordering.py`, `movement.py`: the other kinds of kernel.
 
 Next folder: `_standard/`, the functions by the names of the specification.
 """

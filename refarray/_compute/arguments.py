@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
+from refarray._base.layout import check_shape
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.engine import NUMPY_DTYPES, kernels, view
 from refarray._compute.pipeline import (
@@ -94,6 +95,8 @@ def number(name: str, what: str, value: Any) -> bool | int | float | complex:
 
     NumPy scalars and arrays without dimensions are read, since clients pass them.
     """
+    if profile.guarded:
+        check_python(name, what, value)
     if isinstance(value, np.generic):
         value = value.item()
     elif isinstance(value, ArrayBase) and value.ndim == 0:
@@ -106,6 +109,33 @@ def number(name: str, what: str, value: Any) -> bool | int | float | complex:
         f"{name} takes a Python scalar as {what}, not {type(value).__name__} "
         f"(array API 2025.12, {name})"
     )
+
+
+def check_python(name: str, what: str, value: object) -> None:
+    """Raise, if the profile wants that, for what stands in for a Python number."""
+    if isinstance(value, (np.generic, np.ndarray, ArrayBase)):
+        profile.unspecified(
+            f"{name} with {type(value).__name__} as {what}",
+            f"{name}: a Python scalar",
+            "convert it with int(), float() or complex()",
+        )
+
+
+def check_tuple(name: str, given: object) -> None:
+    """Raise, if the profile wants that, for what stands in for a tuple."""
+    if not isinstance(given, tuple):
+        profile.unspecified(
+            f"{name} with {type(given).__name__} for a tuple",
+            f"{name}: a tuple",
+            "write a tuple",
+        )
+
+
+def shape_tuple(name: str, shape: object) -> tuple[int, ...]:
+    """Return a shape where the standard takes no single integer for one."""
+    if profile.guarded:
+        check_tuple(name, shape)
+    return check_shape(shape)
 
 
 def indices(x: ArrayBase) -> Any:
@@ -128,10 +158,14 @@ def integer(name: str, what: str, value: object) -> int:
     """
     if not isinstance(value, bool):
         try:
-            return index(value)  # type: ignore[arg-type]
+            found = index(value)  # type: ignore[arg-type]
         except TypeError:
             if hasattr(value, "__index__"):
                 raise  # an array, say, which knows best why it is no integer
+        else:
+            if profile.guarded:
+                check_python(name, what, value)
+            return found
     raise TypeError(
         f"{name} takes an integer as {what}, not {type(value).__name__} "
         f"(array API 2025.12, {name})"

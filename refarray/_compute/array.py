@@ -195,7 +195,36 @@ class Array(Operators):
             )
         if type(self._shape[0]) is Unknown:
             raise profile.unknown_size("iteration")
+        if profile.guarded:
+            self._check_iteration()
         return (self[i] for i in range(self._shape[0]))
+
+    def _check_iteration(self) -> None:
+        if self.ndim > 1:
+            profile.unspecified(
+                f"iteration over an array of {self.ndim} dimensions",
+                "array.__getitem__, notes",
+                "use unstack",
+            )
+        self._check_on_host("iteration")
+
+    def _check_on_host(self, what: str) -> None:
+        if self.device is not CPU:
+            profile.unspecified(
+                f"{what} of an array on {self.device!r}",
+                "device support: no implicit transfer",
+                "copy it to the host with to_device first",
+            )
+
+    def __contains__(self, value: object) -> bool:
+        """Whether an element along the first axis equals `value`, as by iteration."""
+        if profile.guarded:
+            profile.unspecified(
+                "the operator `in` on an array",
+                "array object: not among the operators",
+                "use any(x == value)",
+            )
+        return any(element == value for element in self)
 
     def __repr__(self) -> str:
         return text.representation(self)
@@ -230,6 +259,7 @@ class Array(Operators):
         if profile.guarded:
             profile.check_values(f"{what}()")
             if self.device is not CPU:
+                self._check_on_host(f"{what}()")
                 profile.check_transfer(
                     f"{what}()", self.device, CPU, self.dtype.bits // 8
                 )

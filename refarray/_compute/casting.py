@@ -16,7 +16,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
 from refarray._base.promotion import held_error
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.text import widen_bfloat16
 from refarray._memory.native import ArrayBase, allocate
@@ -36,6 +36,8 @@ def cast(x: Array, dtype: DType) -> Array:
     any other to a held one.
     """
     check_cast(x.dtype, dtype)
+    if profile.guarded:
+        pedantic.conversion(view(x), x.dtype, dtype)
     out: Array = allocate(x._shape, dtype, x.device, False)
     convert(view(x), x.dtype, out)
     return out

@@ -21,8 +21,14 @@ from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM, size_of
 from refarray._base.profile import defaults, holds
-from refarray._base.promotion import check_int_range, held_error, promote
-from refarray._compute import freedom
+from refarray._base.promotion import (
+    SCALAR_PROMOTION,
+    can_cast,
+    check_int_range,
+    held_error,
+    promote,
+)
+from refarray._compute import freedom, pedantic
 from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast
 from refarray._compute.engine import call
@@ -89,7 +95,17 @@ def _from_array(
             f"copy=False, but {x.dtype} on {x.device!r} must be copied to become "
             f"{dtype or x.dtype} on {target!r} (array API 2025.12, asarray)"
         )
+    if profile.guarded and dtype is not None and not can_cast(x.dtype, dtype):
+        _raise_conversion(str(x.dtype), dtype)
     return moved("asarray", x, dtype or x.dtype, target, bool(copy))
+
+
+def _raise_conversion(given: str, dtype: DType) -> None:
+    profile.unspecified(
+        f"asarray of {given} with dtype={dtype}, to which it does not promote",
+        "asarray, notes",
+        "convert the array with astype",
+    )
 
 
 def moved(function: str, x: Array, dtype: DType, target: Device, copy: bool) -> Array:
@@ -158,7 +174,9 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
     if kinds <= set(_SCALARS):
         natural = _common_dtype(kinds, device)
     else:
-        leaves, natural = _typed_leaves(leaves, device)
+        leaves, natural = _typed_leaves(leaves, device, nested=leaves[0] is not obj)
+    if profile.guarded:
+        _check_specified(leaves, kinds, dtype or natural, natural, dtype is None)
     target = natural
     if dtype is not None:
         check_cast(natural, dtype)
@@ -178,6 +196,23 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
     return out if dtype is None or dtype is target else cast(out, dtype)
 
 
+def _check_specified(
+    leaves: list[Any], kinds: set[type], dtype: DType, natural: DType, inferred: bool
+) -> None:
+    """Raise, if the profile wants that, for values of which asarray may do anything."""
+    if inferred and not leaves:
+        profile.unspecified(
+            "asarray of no values, without a dtype",
+            "asarray, dtype: inferred from the values",
+            "say the dtype",
+        )
+    kind = _PYTHON_KINDS[natural.family]
+    if leaves and SCALAR_PROMOTION.get((kind, dtype)) is not dtype:
+        _raise_conversion(f"Python values of type {kind.__name__}", dtype)
+    for leaf in leaves:
+        pedantic.scalar(leaf, dtype)
+
+
 def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
     """Return the shape of nested sequences, their elements, and the types of these.
 
@@ -192,6 +227,8 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
         nested = kinds.difference(_SCALARS)
         if nested:
             nested = {kind for kind in nested if _is_sequence(kind)}
+            if profile.guarded:
+                _check_sequences(nested)
         if not nested:
             return tuple(shape), leaves, kinds
         sizes = set(map(len, leaves)) if nested == kinds else set()
@@ -215,6 +252,16 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
             )
 
 
+def _check_sequences(kinds: set[type]) -> None:
+    for kind in kinds:
+        if not issubclass(kind, (list, tuple)):
+            profile.unspecified(
+                f"asarray of a {kind.__name__}",
+                "asarray, obj: a sequence, of no type in particular",
+                "make a list of it, or use arange",
+            )
+
+
 def _is_sequence(kind: type) -> bool:
     return issubclass(kind, (list, tuple)) or (
         issubclass(kind, Sequence)
@@ -233,17 +280,30 @@ def _common_dtype(kinds: set[type], device: Device) -> DType:
     return python_dtype(float, device)
 
 
-def _typed_leaves(leaves: list[Any], device: Device) -> tuple[list[Any], DType]:
+def _typed_leaves(
+    leaves: list[Any], device: Device, nested: bool
+) -> tuple[list[Any], DType]:
     """Return plain Python scalars for elements of other types, and their dtype.
 
     NumPy scalars and arrays without dimensions bring a dtype of their own.
     """
     values, found = [], set()
     for leaf in leaves:
+        if profile.guarded and (nested or isinstance(leaf, Array)):
+            _check_leaf(leaf)
         value, dtype = _leaf(leaf, device)
         values.append(value)
         found.add(dtype)
     return values, _widest(found, device)
+
+
+def _check_leaf(leaf: Any) -> None:
+    if isinstance(leaf, (np.generic, np.ndarray, Array)):
+        profile.unspecified(
+            f"asarray of a sequence with {type(leaf).__name__} in it",
+            "asarray, notes: sequences with arrays",
+            "convert it with item(), float() or int(), or join arrays with stack",
+        )
 
 
 def _leaf(leaf: Any, device: Device) -> tuple[Any, DType]:

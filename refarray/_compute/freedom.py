@@ -9,7 +9,7 @@ meets one learns more from it than from a wrong value.
 Choke points ask here under `if profile.guarded:` alone. Without a seed each function
 gives back what it was given, or None.
 
-Next: `pipeline.py`.
+Next: `pedantic.py`.
 """
 
 from __future__ import annotations

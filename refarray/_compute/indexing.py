@@ -16,7 +16,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.layout import Shape, broadcast_shapes, index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic_keys
 from refarray._compute.arguments import indices
 from refarray._compute.engine import adopt, call
 from refarray._compute.engine import view as kernel_view
@@ -38,6 +38,8 @@ def get(x: Any, key: object) -> Any:
     Source: array API 2025.12, indexing.
     """
     layout = index_layout(key, x._shape, x._strides)
+    if profile.guarded:
+        pedantic_keys.check(x, key, assigned=False)
     if layout is not None:
         out = view(x, *layout, False)
         return freedom.apart(out) if profile.guarded else out
@@ -68,6 +70,8 @@ def put(x: Any, key: object, value: Any) -> None:
     else:
         source, sizes = _scalar_source(x, value), ()
     layout = index_layout(key, x._shape, x._strides)
+    if profile.guarded:
+        pedantic_keys.check(x, key, assigned=True)
     if layout is not None:
         target = kernel_view(view(x, *layout, False))
         # NumPy buffers a source that overlaps the target.
@@ -99,6 +103,11 @@ def _apart(values: Any, target: Any) -> Any:
 def _scalar_source(x: ArrayBase, value: Any) -> Any:
     if isinstance(value, np.generic):
         # NumPy scalars are what indexing a NumPy array gives; clients assign them.
+        profile.unspecified(
+            f"assignment of a NumPy scalar, {value!r}",
+            "array.__setitem__, value: an array or a Python scalar",
+            "convert it with item()",
+        )
         value = value.item()
     if not is_scalar(value):
         raise TypeError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from operator import mul
 from typing import Any
 
 from refarray._base import profile
@@ -102,7 +103,7 @@ def negative(name: str, times: int) -> ValueError:
 def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
     sizes = [1] * (len(counts) - x.ndim) + list(x._shape)
-    shape = check_shape([n * size for n, size in zip(counts, sizes, strict=True)])
+    shape = check_shape(tuple(map(mul, counts, sizes)))
     if profile.guarded and (shared := unchanged(x, shape)) is not None:
         return shared
     # Seen with an axis more for each that is repeated, the result is x broadcast.

@@ -25,7 +25,7 @@ from refarray._base.promotion import (
     promote,
     scalar_dtype,
 )
-from refarray._compute import freedom, repairs
+from refarray._compute import freedom, pedantic, repairs
 from refarray._compute.engine import (
     NUMPY_DTYPES,
     Kernel,
@@ -179,8 +179,10 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype.key, None))
     if plan is None:
         plan = _plans[name, dtype.key, None] = _make_plan(name, category, dtype, result)
-    if profile.guarded and (shared := freedom.unary_view(name, x)) is not None:
-        return shared
+    if profile.guarded:
+        pedantic.unary(name, dtype, x._view)
+        if (shared := freedom.unary_view(name, x)) is not None:
+            return shared
     out: Array = allocate(x._shape, plan.result, x.device, False)
     # As `call`, without the packing of arguments that costs more than a short addition.
     try:
@@ -222,6 +224,8 @@ def binary(
         v1, v2 = scalar_value(x1, plan.common), _converted(x2._view, plan)
     else:
         raise operand_error(name, x1)
+    if profile.guarded:
+        pedantic.binary(name, plan.common, v1, v2)
     out: Array = allocate(shape, plan.result, device, False)
     try:
         silent.run(plan.kernel, v1, v2, out=out._view)
@@ -238,6 +242,8 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
     if x.dtype not in REAL.dtypes:
         raise category_error("clip", REAL, x.dtype)
     low, high = _as_limit(x, lower, "min"), _as_limit(x, upper, "max")
+    if profile.guarded:
+        pedantic.limits(low, high)
     shape = x._shape
     for limit in (lower, upper):
         if isinstance(limit, ArrayBase) and limit._shape != shape:
@@ -263,6 +269,12 @@ def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
                 f"clip takes {which} of the dtype of x or one that promotes to it, got "
                 f"{limit.dtype} and x of {x.dtype} (array API 2025.12, clip)"
             )
+        if limit.dtype is not x.dtype:
+            profile.unspecified(
+                f"clip of {x.dtype} with {which} of {limit.dtype}",
+                "clip, notes",
+                "convert the limit with astype",
+            )
         return view(limit).astype(NUMPY_DTYPES[x.dtype], copy=False)
     if limit is None:
         return None
@@ -271,6 +283,11 @@ def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
     if limits is not None:
         # Beyond the range of the dtype, on the side where every element is within.
         if limit < limits.min if which == "min" else limit > limits.max:
+            profile.unspecified(
+                f"clip of {x.dtype} with {which} of {limit}",
+                "clip, notes: outside the bounds of the dtype",
+                "leave out a limit which no element reaches",
+            )
             return None
     return scalar_value(limit, plan.common)
 
@@ -303,8 +320,14 @@ def _plan_for_scalar(
 ) -> Plan:
     kind = type(scalar)
     if kind not in _SCALARS:
-        if not is_scalar(scalar) and not _is_python_scalar_too(scalar, x.dtype):
-            raise operand_error(name, scalar)
+        if not is_scalar(scalar):
+            if not _is_python_scalar_too(scalar, x.dtype):
+                raise operand_error(name, scalar)
+            profile.unspecified(
+                f"{name} with a NumPy scalar, {scalar!r}",
+                "mixing arrays with Python scalars",
+                "convert it with item()",
+            )
         kind = type(plain_scalar(scalar))
     plan = _plans.get((name, x.dtype.key, kind))
     if plan is None:
@@ -342,4 +365,6 @@ def scalar_value(scalar: Any, dtype: DType) -> Any:
         scalar = plain_scalar(scalar)
     if type(scalar) is int:
         check_int_range(scalar, dtype)
+    if profile.guarded:
+        pedantic.scalar(scalar, dtype)
     return call(NUMPY_DTYPES[dtype].type, scalar)

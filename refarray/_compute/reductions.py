@@ -15,7 +15,7 @@ from refarray._base.dtypes import IINFO, DType, as_dtype
 from refarray._base.layout import normalize_axes, normalize_axis, size_of
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
 from refarray._compute.engine import NUMPY_DTYPES, call, kernels, view
@@ -41,6 +41,8 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
         axes = normalize_axes(axis, x.ndim)
         shape = reduced_shape(x._shape, axes, keepdims)
     out: Array = allocate(shape, dtype, x.device, False)
+    if profile.guarded and ufunc in ("add", "multiply"):
+        pedantic_sums.reduction(ufunc, view(x), axes, dtype)
     kernel = getattr(kernels(x.device), ufunc).reduce
     values = freedom.regrouped(view(x), axes) if profile.guarded else view(x)
     call(kernel, values, axes, None, view(out), keepdims)
@@ -106,6 +108,8 @@ def accumulate(
     shape, first = list(x._shape), 0 if initial is None else 1
     shape[along] += first
     out: Array = allocate(tuple(shape), result, x.device, False)
+    if profile.guarded:
+        pedantic_sums.accumulation(name, view(x), along, result)
     target = view(out)
     if initial is not None:
         steps = target.swapaxes(0, along)

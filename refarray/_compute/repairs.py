@@ -3,7 +3,7 @@
 Each repair is one function and names the clause that it restores. It runs NumPy's
 kernel, looks whether any element needs the repair, and computes again only those.
 
-Next: `pipeline.py`.
+Next: `freedom.py`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import check_shape
 from refarray._base.profile import defaults
 from refarray._base.promotion import check_int_range
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
 from refarray._compute.casting import convert
@@ -115,7 +115,10 @@ def full(
     value = number("full", "fill_value", fill_value)
     if dtype is None:
         dtype = python_dtype(type(value), as_device(device))
-    return _filled(_new(shape, dtype, device), value)
+    out = _new(shape, dtype, device)
+    if profile.guarded:
+        pedantic.fill("full", value, out.dtype)
+    return _filled(out, value)
 
 
 def empty_like(
@@ -150,7 +153,10 @@ def full_like(
 ) -> Array:
     """Array of the shape of `x`, of one value; errors as in `full`."""
     value = number("full_like", "fill_value", fill_value)
-    return _filled(_new_like("full_like", x, dtype, device), value)
+    out = _new_like("full_like", x, dtype, device)
+    if profile.guarded:
+        pedantic.fill("full_like", value, out.dtype)
+    return _filled(out, value)
 
 
 def _new(shape: object, dtype: object, device: object, zeroed: bool = False) -> Array:
@@ -224,6 +230,12 @@ def arange(
             check_int_range(int(value), target)
         values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
         return out
+    if target in dtypes.KINDS["integral"]:
+        profile.unspecified(
+            f"arange of floats with dtype={target}",
+            "type promotion: mixed kinds",
+            "convert the result with astype",
+        )
     if target is not dtypes.float64:
         values = k.empty(n, dtype=NUMPY_DTYPES[dtypes.float64])
     values[...] = k.arange(n)
@@ -277,6 +289,8 @@ def linspace(
             f"linspace from {a!r} to {b!r} makes {natural.family} numbers, not "
             f"{target} (array API 2025.12, linspace: a floating-point dtype)"
         )
+    if profile.guarded:
+        pedantic.ends(a, b, target)
     n = integer("linspace", "num", num)
     if n < 0:
         raise ValueError(f"linspace takes num from 0 up, got {num}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from functools import reduce
 
-from refarray._base import promotion
+from refarray._base import profile, promotion
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import FINFO, IINFO, KINDS, DType, FInfo, IInfo, as_dtype
 from refarray._base.profile import mixes_with_numpy
@@ -100,6 +100,15 @@ def result_type(*arrays_and_dtypes: Array | complex | DType) -> DType:
         raise ValueError(
             "result_type takes at least one array or dtype "
             "(array API 2025.12, result_type)"
+        )
+    if (
+        profile.guarded
+        and len({x.device for x in arrays_and_dtypes if isinstance(x, ArrayBase)}) > 1
+    ):
+        profile.unspecified(
+            "result_type of arrays on different devices",
+            "result_type, notes",
+            "pass their dtypes",
         )
     common = reduce(promote, found, found[0])
     for scalar in scalars:

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+from refarray._base import profile
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype, complex64
 from refarray._base.layout import Unknown, normalize_axes, normalize_axis
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
-from refarray._compute.arguments import check_operands, integer
+from refarray._compute.arguments import check_operands, check_python, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import (
@@ -178,7 +179,7 @@ def fftn(
     steps = _steps("fft.fftn", x, s, axes)
     for n, axis in steps:
         x = fft(x, n=n, axis=axis, norm=norm)
-    return x if steps else host.copy(x)
+    return x if steps else _untransformed(x)
 
 
 def ifftn(
@@ -194,7 +195,7 @@ def ifftn(
     steps = _steps("fft.ifftn", x, s, axes)
     for n, axis in steps:
         x = ifft(x, n=n, axis=axis, norm=norm)
-    return x if steps else host.copy(x)
+    return x if steps else _untransformed(x)
 
 
 def rfftn(
@@ -227,10 +228,22 @@ def irfftn(
 ) -> Array:
     """Inverse of `rfftn`: real, of M elements on the last axis it makes 2 * (M - 1)."""
     check_operands("fft.irfftn", COMPLEX, x)
+    if profile.guarded and s is not None and len(s) and s[-1] == -1:
+        profile.unspecified(
+            "fft.irfftn with -1 for the size of the last axis",
+            "irfftn, s",
+            "write the number of elements",
+        )
     *steps, (last, last_axis) = _steps("fft.irfftn", x, s, axes, some=True)
     for n, axis in steps:
         x = ifft(x, n=n, axis=axis, norm=norm)
     return irfft(x, n=last, axis=last_axis, norm=norm)
+
+
+def _untransformed(x: Array) -> Array:
+    profile.unspecified("a transform over no axes", "fftn, axes", "name an axis")
+    out: Array = host.copy(x)
+    return out
 
 
 def _steps(
@@ -309,6 +322,12 @@ def _frequencies(
         )
     if isinstance(d, bool) or not isinstance(d, (int, float)):
         raise TypeError(f"{name}: d is a float, not {type(d).__name__}")
+    if profile.guarded:
+        check_python(name, "d", d)
+        if d == 0:
+            profile.unspecified(
+                f"{name} with d=0", f"{name}, d", "use a spacing that is not zero"
+            )
     values = call(kernels(device).divide, steps, n * float(d))
     out: Array = adopt(values, real, device, None)
     return out

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from refarray._base import profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
-from refarray._compute import arguments
+from refarray._compute import arguments, pedantic
 from refarray._compute.arguments import check, check_device
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels
@@ -37,6 +38,8 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
             f"take needs an axis for an array of shape {x._shape} "
             "(array API 2025.12, take)"
         )
+    if profile.guarded:
+        pedantic.taken(places)
     i = 0 if axis is None else normalize_axis(axis, x.ndim)
     shape = (*x._shape[:i], indices._size, *x._shape[i + 1 :])
     out: Array = allocate(shape, x.dtype, x.device, False)

@@ -15,11 +15,13 @@ from math import nan
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from refarray._base import profile
 from refarray._base.dtypes import FINFO, DType
 from refarray._base.layout import broadcast_shapes, from_sizes
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
-from refarray._compute.arguments import check_operands, integer
+from refarray._compute import pedantic, pedantic_sums
+from refarray._compute.arguments import check_operands, check_python, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels, view
 from refarray._compute.freedom import share
@@ -106,6 +108,8 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         )
     shape = broadcast_shapes(x1._shape, x2._shape)
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
+    if profile.guarded:
+        pedantic_sums.vector_product(name, view(x1), view(x2), position, out.dtype)
     call(_cross, kernels(x1.device), view(x1), view(x2), position, view(out))
     return out
 
@@ -132,6 +136,8 @@ def outer(x1: Array, x2: Array, /) -> Array:
         )
     shape = x1._shape + x2._shape
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
+    if profile.guarded:
+        pedantic.binary("multiply", out.dtype, view(x1)[:, None], view(x2))
     call(kernels(x1.device).multiply.outer, view(x1), view(x2), out=view(out))
     return out
 
@@ -174,6 +180,8 @@ class SlogdetResult(NamedTuple):
 def det(x: Array, /) -> Array:
     """Determinant of each square matrix; that of an empty matrix is 1."""
     check_matrices("linalg.det", x, square=True)
+    if profile.guarded:
+        pedantic.no_nan("linalg.det", "det: not mentioned", view(x))
     values = run("linalg.det", _det, kernels(x.device), view(x))
     out: Array = adopt(values, x.dtype, x.device, x._shape[:-2])
     return out
@@ -185,6 +193,8 @@ def slogdet(x: Array, /) -> SlogdetResult:
     A determinant of zero has sign 0 and logarithm -infinity.
     """
     check_matrices("linalg.slogdet", x, square=True)
+    if profile.guarded:
+        pedantic.no_nan("linalg.slogdet", "slogdet: not mentioned", view(x))
     sign, logarithm = run("linalg.slogdet", _slogdet, kernels(x.device), view(x))
     shape = x._shape[:-2]
     return SlogdetResult(
@@ -309,6 +319,8 @@ def _relative_tolerance(name: str, x: Array, rtol: Any) -> Any:
                 f"{batch} (array API 2025.12, {name})"
             )
         return view(rtol)
+    if profile.guarded:
+        check_python(name, "rtol", rtol)
     if rtol is None:
         rtol = max(x._shape[-2:]) * FINFO[real].eps
     if isinstance(rtol, bool) or not isinstance(rtol, (int, float)):

@@ -20,7 +20,7 @@ from refarray._base import profile
 from refarray._base.dtypes import complex64
 from refarray._base.layout import from_sizes
 from refarray._base.promotion import promote
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check_operands
 from refarray._compute.array import Array
 from refarray._compute.engine import Kernel, adopt, call, kernels, view
@@ -96,6 +96,8 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """
     name = "linalg.cholesky"
     check_matrices(name, x, square=True)
+    if profile.guarded:
+        pedantic.hermitian(name, view(x))
     factor = run(name, kernels(x.device).linalg.cholesky, _hermitian(x))
     if upper:
         factor = factor.swapaxes(-1, -2).conj()
@@ -127,6 +129,8 @@ def eigh(x: Array, /) -> EighResult:
     """
     name = "linalg.eigh"
     check_matrices(name, x, square=True)
+    if profile.guarded:
+        pedantic.hermitian(name, view(x))
     values, vectors = run(name, kernels(x.device).linalg.eigh, _hermitian(x))
     if profile.guarded:
         values, vectors = freedom.eigensystem(values, vectors, x.dtype)
@@ -158,6 +162,8 @@ def eigvalsh(x: Array, /) -> Array:
     """
     name = "linalg.eigvalsh"
     check_matrices(name, x, square=True)
+    if profile.guarded:
+        pedantic.hermitian(name, view(x))
     values = run(name, kernels(x.device).linalg.eigvalsh, _hermitian(x))
     if profile.guarded:
         values = freedom.eigenvalues(values)

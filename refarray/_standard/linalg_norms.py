@@ -14,8 +14,9 @@ from math import inf
 from types import ModuleType
 from typing import Any, Literal
 
+from refarray._base import profile
 from refarray._base.layout import normalize_axes
-from refarray._compute.arguments import check_operands
+from refarray._compute.arguments import check_operands, check_python
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
@@ -37,6 +38,13 @@ def matrix_norm(
     """
     name = "linalg.matrix_norm"
     check_matrices(name, x)
+    if profile.guarded:
+        check_python(name, "ord", ord)
+        _check_elements(name, x)
+    if ord is None:
+        profile.unspecified(
+            f"{name} with ord=None", f"{name}, ord: without a meaning", "write 'fro'"
+        )
     order = "fro" if ord is None else ord
     if order not in ("fro", "nuc", 1, -1, 2, -2, inf, -inf):
         raise ValueError(
@@ -82,6 +90,9 @@ def vector_norm(
         raise TypeError(
             f"ord is an integer or a float, not {ord!r} (array API 2025.12, {name})"
         )
+    if profile.guarded:
+        check_python(name, "ord", ord)
+        _check_elements(name, x, axes)
     values = call(
         _vector_norm, kernels(x.device), view(x), float(ord), axes, bool(keepdims)
     )
@@ -108,6 +119,14 @@ def _vector_norm(
     if order in (0, 1):
         return total
     return xp.sqrt(total) if order == 2 else total ** (1 / order)
+
+
+def _check_elements(name: str, x: Array, axes: tuple[int, ...] = (-2, -1)) -> None:
+    shape = x._shape
+    if 0 in [shape[axis] for axis in axes]:
+        profile.unspecified(
+            f"{name} of no elements", f"{name}: not mentioned", "treat that case apart"
+        )
 
 
 def _extreme(

@@ -11,11 +11,11 @@ from typing import Any
 from refarray._base import profile
 from refarray._base.layout import broadcast_shapes, normalize_axes, size_of
 from refarray._base.promotion import promote
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
-from refarray._compute.pipeline import NUMERIC, check_array
+from refarray._compute.pipeline import INTEGRAL, NUMERIC, check_array
 from refarray._memory.native import allocate
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -47,6 +47,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     out: Array = allocate(shape, promote(x1.dtype, x2.dtype), x1.device, False)
     v1, v2 = view(x1), view(x2)
     if profile.guarded:
+        pedantic_sums.matrix_product("matmul", v1, v2, out.dtype)
         v1, v2 = freedom.paired(v1, -1, v2, v2.ndim - len(shape2[-2:]))
     call(kernels(x1.device).matmul, v1, v2, out=view(out))
     return out
@@ -93,6 +94,7 @@ def tensordot(
     matrix1 = view(x1).transpose(kept1 + summed1).reshape(m, k)
     matrix2 = view(x2).transpose(summed2 + kept2).reshape(k, n)
     if profile.guarded:
+        pedantic_sums.matrix_product("tensordot", matrix1, matrix2, out.dtype)
         matrix1, matrix2 = freedom.paired(matrix1, 1, matrix2, 0)
     call(kernels(x1.device).matmul, matrix1, matrix2, out=view(out).reshape(m, n))
     return out
@@ -134,6 +136,12 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     differ, IndexError unless both arrays have the axis and it is negative.
     """
     check_operands("vecdot", NUMERIC, x1, x2)
+    if profile.guarded and x1.dtype in INTEGRAL.dtypes:
+        profile.unspecified(
+            "vecdot of integers",
+            "vecdot, x1: should be of floating-point numbers",
+            "use sum of the products",
+        )
     position = axis_from_the_end("vecdot", axis, x1, x2)
     size1, size2 = x1._shape[position], x2._shape[position]
     if size1 != size2:

@@ -19,7 +19,14 @@ from refarray._base.layout import (
     size_of,
 )
 from refarray._compute import movement
-from refarray._compute.arguments import check, check_device, indices, integer
+from refarray._compute.arguments import (
+    check,
+    check_device,
+    check_tuple,
+    indices,
+    integer,
+    shape_tuple,
+)
 from refarray._compute.array import Array
 from refarray._compute.freedom import apart, share
 from refarray._compute.pipeline import INTEGRAL, check_array
@@ -52,7 +59,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
     ValueError for shapes that do not broadcast.
     """
-    return layout.broadcast_shapes(*map(check_shape, shapes))
+    return layout.broadcast_shapes(
+        *(shape_tuple("broadcast_shapes", s) for s in shapes)
+    )
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
@@ -61,7 +70,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     ValueError for a shape that `x` does not broadcast to.
     """
     check_array("broadcast_to", x)
-    target = check_shape(shape)
+    target = shape_tuple("broadcast_to", shape)
     if layout.broadcast_shapes(x._shape, target) != target:
         raise ValueError(
             f"an array of shape {x._shape} does not broadcast to {target} "
@@ -196,7 +205,10 @@ def _axes(name: str, axes: object, ndim: int) -> tuple[int, ...]:
 
 
 def _tuple(obj: Any) -> Any:
-    return tuple(obj) if isinstance(obj, list) else obj
+    if isinstance(obj, list):
+        check_tuple("a function with axes", obj)
+        return tuple(obj)
+    return obj
 
 
 # Shape -------------------------------------------------------------------------------
@@ -228,6 +240,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 
 def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
+    check_tuple("reshape", shape)
     given = list(shape) if isinstance(shape, (tuple, list)) else [shape]
     unknown = [i for i, n in enumerate(given) if not isinstance(n, bool) and n == -1]
     if len(unknown) > 1:
@@ -236,7 +249,7 @@ def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
         )
     for i in unknown:
         given[i] = 1
-    target = list(check_shape(given))
+    target = list(check_shape(tuple(given)))
     known = size_of(tuple(target))
     if unknown and known and x._size % known == 0:
         target[unknown[0]] = x._size // known
@@ -352,6 +365,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     ValueError for a negative number.
     """
     check("tile", x)
+    check_tuple("tile", repetitions)
     given = repetitions if isinstance(repetitions, (tuple, list)) else (repetitions,)
     counts = [integer("tile", "repetitions", n) for n in given]
     if min(counts, default=0) < 0:
@@ -375,6 +389,7 @@ def roll(
     check("roll", x)
     axes = (0,) if axis is None else normalize_axes(_tuple(axis), x.ndim)
     if isinstance(shift, (tuple, list)):
+        _tuple(shift)
         shifts = tuple(integer("roll", "shift", n) for n in shift)
     else:
         shifts = (integer("roll", "shift", shift),) * len(axes)

@@ -12,7 +12,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
 from refarray._base.profile import defaults
-from refarray._compute import freedom
+from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
@@ -52,6 +52,8 @@ def _extreme(name: str, x: Array, axis: int | None, keepdims: bool) -> Array:
         raise ValueError(
             f"{name} found no elements to search in shape {x._shape}, axis={axis}"
         )
+    if profile.guarded:
+        pedantic.no_nan(name, f"{name}: not mentioned", kernel_view(x))
     search = getattr(kernel_view(x), name)
     if out.dtype is dtypes.DEFAULT_INDEX:
         call(search, axis=i, out=kernel_view(out), keepdims=keepdims)
@@ -126,6 +128,8 @@ def searchsorted(
                 f"{sorter._shape} (array API 2025.12, searchsorted)"
             )
         order = indices(sorter)
+    if profile.guarded:
+        pedantic.sorted_values(known, wanted, order)
     places = call(kernels(device).searchsorted, known, wanted, side, order)
     if profile.guarded and freedom.nan_first() and x1.dtype in REAL_FLOATING.dtypes:
         places = _search_backwards(known, wanted, side, order)

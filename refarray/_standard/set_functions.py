@@ -46,7 +46,13 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 
     One of them may be a Python scalar. TypeError for dtypes that do not promote.
     """
-    elements, known, _, device = operands("isin", ANY, x1, x2)
+    elements, known, dtype, device = operands("isin", ANY, x1, x2)
+    if profile.guarded and dtype not in dtypes.KINDS["integral"]:
+        profile.unspecified(
+            f"isin of {dtype}",
+            "isin, x1: should be of integers",
+            "compare with equal, and use any",
+        )
     found = call(kernels(device).isin, elements, known, invert=invert)
     shape = x1._shape if isinstance(x1, Array) else ()
     return adopt(found, dtypes.bool, device, shape)

@@ -10,8 +10,9 @@ Source: array API 2025.12, statistical functions.
 
 from __future__ import annotations
 
+from refarray._base import profile
 from refarray._base.dtypes import DType
-from refarray._compute.arguments import check
+from refarray._compute.arguments import check, check_python
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.pipeline import FLOATING, REAL, REAL_FLOATING
@@ -154,6 +155,8 @@ def _variance(
             f"correction is a Python number, not {type(correction).__name__} "
             f"(array API 2025.12, {name})"
         )
+    if profile.guarded:
+        check_python(name, "correction", correction)
     center = reduce("add", x, axis, True, x.dtype)
     elements = count(x, axis)
     divide_in_place(center, elements)

@@ -8,7 +8,7 @@ Source: array API 2025.12, utility functions.
 
 from __future__ import annotations
 
-from refarray._base import dtypes
+from refarray._base import dtypes, profile
 from refarray._base.layout import normalize_axis
 from refarray._compute.arguments import check, integer
 from refarray._compute.array import Array
@@ -52,10 +52,22 @@ def diff(
     parts = [part for part in (prepend, x, append) if part is not None]
     for part in parts:
         check("diff", part, NUMERIC)
+        if part.dtype is not x.dtype:
+            profile.unspecified(
+                f"diff of {x.dtype} with {part.dtype} before or after it",
+                "diff, notes",
+                "convert with astype",
+            )
     if len(parts) > 1:
         x = concat(parts, axis=along)
     if times == 0:
         return positive(x)
+    if profile.guarded and times > x._shape[along]:
+        profile.unspecified(
+            f"diff with n={n} of fewer elements",
+            "diff: the size would be negative",
+            "limit n to the number of elements",
+        )
     others = (slice(None),) * along
     after, before = (*others, slice(1, None), ...), (*others, slice(None, -1), ...)
     # Each time takes one element away, until there is none.

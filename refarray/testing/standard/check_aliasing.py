@@ -27,7 +27,8 @@ def _shares(xp: Any, source: Any, result: Any) -> bool | None:
     first = (0,) * len(result.shape)
     old = bool(arrays.read(result)[first])
     try:
-        result[first] = xp.asarray(not old, dtype=result.dtype)
+        other = not old if result.dtype == xp.bool else int(not old)
+        result[first] = xp.asarray(other, dtype=result.dtype)
     except Exception:
         return None
     return repr(arrays.read(source).tolist()) != repr(before.tolist())
