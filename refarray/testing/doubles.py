@@ -26,14 +26,22 @@ from __future__ import annotations
 import sys
 
 from refarray.testing.doubles_consumer import Consumer
-from refarray.testing.doubles_consumers import CONSUMERS
 from refarray.testing.doubles_producer import Producer
-from refarray.testing.doubles_producers import PRODUCERS
 from refarray.testing.faults import Fault, find
 from refarray.testing.forge import DTYPES, itemsize
+from refarray.testing.misbehaving_consumers import CONSUMERS
+from refarray.testing.misbehaving_producers import PRODUCERS
 
-__all__ = ["Consumer", "Doubles", "Fault", "Producer"]
-__all__ += ["consumer", "consumers", "producer", "producers"]
+__all__ = [
+    "producer",
+    "consumer",
+    "producers",
+    "consumers",
+    "Producer",
+    "Consumer",
+    "Fault",
+    "Doubles",
+]
 
 RIGHT = "keeps every rule"
 
@@ -106,7 +114,7 @@ class Doubles:
             raise AssertionError("\n".join(found))
 
     def close(self) -> None:
-        """Give back what forgetful consumers have kept."""
+        """Give back what forgetful consumers have kept and nobody uses."""
         for double in self.made:
             if isinstance(double, Consumer):
                 double.close()

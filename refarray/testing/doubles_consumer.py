@@ -1,4 +1,4 @@
-"""Consumers as test doubles: what producers did with them. Next: doubles_consumers.py.
+"""Consumers as test doubles: what was done with them. Next: misbehaving_consumers.py.
 
 A double is a whole library with one fault. It watches the deleter of each capsule that
 it is handed, and calls the deleter of a real producer once at most, whatever its fault:
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gc
 import traceback
+import weakref
 from types import TracebackType
 from typing import Any
 
 from refarray.testing import _forge
 from refarray.testing.faults import Fault, fail, place
 from refarray.testing.forge import FRESH_NAMES, Raw, ffi, lib
-from refarray.testing.library import Library
+from refarray.testing.library import Library, Owner
 from refarray.testing.violators_consumer import ForgetfulOwner
 
 #: The deleters that only count, so that any number of calls is harmless.
@@ -83,7 +84,7 @@ class Held(Raw):
 
     def give_back(self) -> None:
         """Free what the double kept for itself."""
-        if self.was_taken and self.is_counted and not self.deleter_calls:
+        if self.is_counted and not self.deleter_calls:
             super().delete()
 
 
@@ -97,6 +98,7 @@ class Consumer:
     def __init__(self, fault: Fault, library: Library) -> None:
         self.fault, self.made_at, self.calls = fault, place(), 0
         self._library, self._held = library, list[Held]()
+        self._forgotten: list[Held] = []  # taken, never to be deleted, out of use
         self._forgets = library.owner_type is ForgetfulOwner
         library.raw_type = self._hold
 
@@ -109,8 +111,8 @@ class Consumer:
         before = len(self._held)
         try:
             array = self._library.from_dlpack(x, device=device, copy=copy)
-            for held in self._held[before:][-1:]:
-                held.was_imported = array is not None
+            if array is not None:
+                self._note_import(array, self._held[-1])
         except BaseException as error:
             # The frames of the traceback would keep the capsule alive.
             traceback.clear_frames(error.__traceback__)
@@ -175,8 +177,8 @@ class Consumer:
         return found
 
     def close(self) -> None:
-        """Give back what a forgetful double has kept."""
-        for held in self._held:
+        """Give back what a forgetful double has kept, unless it is still in use."""
+        for held in self._forgotten:
             held.give_back()
 
     def __enter__(self) -> Consumer:
@@ -194,6 +196,13 @@ class Consumer:
                 self.assert_released()
         finally:
             self.close()
+
+    def _note_import(self, array: Any, held: Held) -> None:
+        held.was_imported = True
+        if self._forgets and isinstance(array.owner, Owner):
+            weakref.finalize(array.owner, self._forgotten.append, held)
+        elif self._forgets:  # a copy: what was imported is out of use already
+            self._forgotten.append(held)
 
     def _hold(self, capsule: object) -> Held:
         held = Held(capsule)

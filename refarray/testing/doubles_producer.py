@@ -1,4 +1,4 @@
-"""Producers as test doubles: what was done to them. Next: doubles_producers.py.
+"""Producers as test doubles: what was done to them. Next: misbehaving_producers.py.
 
 A double hands out `array`, which has nothing but `__dlpack__` and `__dlpack_device__`.
 It counts; `assert_released` says what is wrong with the counts.

@@ -17,7 +17,7 @@ from refarray.testing.forge import CPU
 #: choice, or where it depends on what else it can do.
 Answer = Literal["accepts", "refuses", "either"]
 
-HERE = str(Path(__file__).parent)
+HERE = str(Path(__file__).parent / "_")[:-1]  # with the separator
 
 
 class Fault(NamedTuple):

@@ -15,8 +15,8 @@ import pytest
 
 import refarray
 from refarray.testing import doubles
-from refarray.testing.doubles_consumers import DeletesTwice, NeverRenames
 from refarray.testing.library import CudaLibrary, Library
+from refarray.testing.misbehaving_consumers import DeletesTwice, NeverRenames
 from refarray.testing.violators import VIOLATORS
 
 ROOT = Path(__file__).parents[2]
@@ -347,6 +347,18 @@ def test_what_a_forgetful_double_keeps_is_given_back_in_the_end():
         assert sys.getrefcount(a) > before
         assert double.deleter_calls == 0
     assert sys.getrefcount(a) == before
+
+
+def test_what_is_still_in_use_is_not_given_back():
+    a = np.arange(3.0)
+    with doubles.consumer("never calls the deleter") as double:
+        y = double.from_dlpack(a)
+        copy = double.from_dlpack(a, copy=True)
+    before = sys.getrefcount(a)
+    assert double.read(y) == double.read(copy) == [0.0, 1.0, 2.0]
+    del y
+    double.close()
+    assert sys.getrefcount(a) < before
 
 
 def test_the_producer_of_a_refused_capsule_frees_it():

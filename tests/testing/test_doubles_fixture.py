@@ -10,7 +10,7 @@ TESTS = """
 import numpy
 import pytest
 
-from refarray.testing.doubles_consumers import DeletesTwice, NeverRenames
+from refarray.testing.misbehaving_consumers import DeletesTwice, NeverRenames
 from refarray.testing.violators import VIOLATORS
 
 kept = []

@@ -114,9 +114,8 @@ class Entry(NamedTuple):
 
 
 def _right(kind: type[Library], where: str, answer: Answer) -> Entry:
-    fault = Fault(
-        f"keeps every rule{where}", 45, RULES[45].text, answer, False, kind.device
-    )
+    name, text = f"keeps every rule{where}", "A correct producer."
+    fault = Fault(name, 45, text, answer, False, kind.device)
     return Entry(fault, lambda dtype: plain(kind(), dtype))
 
 
