@@ -202,5 +202,8 @@ def _problem(case: Case) -> str | None:
             "(or the imported array is still alive)"
         )
     if not case.destructor_calls:
-        return "leaked: the deleter was not called, and the capsule is still there"
+        return (
+            "leaked: the deleter was not called, and the capsule is still there, held "
+            "by the consumer (or by the traceback of its exception)"
+        )
     return None

@@ -205,6 +205,20 @@ def takes_foreign(x):
         Takes().from_dlpack(x)
 
 
+class Refuses(Library):
+    """In Python, so that the traceback of its exception has the capsule."""
+
+    def load(self, x, device, copy):
+        capsule = x.__dlpack__(max_version=(1, 3))
+        raise BufferError(f"{capsule} is refused")
+
+
+def refuses(x):
+    with pytest.raises(BufferError) as info:
+        Refuses().from_dlpack(x)
+    kept.append(info)
+
+
 kept = []
 
 
@@ -236,6 +250,7 @@ kept = []
             "keeps every rule",
             "(or the imported array is still alive)",
         ),
+        (refuses, "version (2, 0), ndim 2", "by the traceback of its exception"),
         (
             DeletesTwice().from_dlpack,
             "keeps every rule",
