@@ -10,14 +10,14 @@ Next: `cuda_streams.py`.
 
 from __future__ import annotations
 
-from _thread import _local, allocate_lock
+from _thread import RLock, _local
 from types import TracebackType
 from typing import Any
 
 from refarray._cuda_driver import ffi
 from refarray._memory.cuda_driver import CudaError, Driver, check, driver
 
-_lock = allocate_lock()
+_lock = RLock()  # a finalizer may come here in the middle of it
 
 
 class _Cell(_local):
@@ -28,6 +28,10 @@ class _Cell(_local):
 
 
 _cell = _Cell()
+
+# Where it writes what nobody reads. Not the cell: a finalizer may run between any two
+# steps of `on_device` and go through it, too, and has to leave the cell as it was.
+_unread = ffi.new("CUcontext *")
 
 
 def primary_context(using: Driver, ordinal: int) -> Any:
@@ -86,4 +90,4 @@ class on_device:
         traceback: TracebackType | None,
     ) -> None:
         if self._pushed:
-            self._driver.lib.cuCtxPopCurrent_v2(_cell.context)
+            self._driver.lib.cuCtxPopCurrent_v2(_unread)

@@ -7,26 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import targets
 from raw import SUCCESS, get
-from targets import Target, compile_fake, driver, fake, is_there, simulation
+from targets import Target
+
+from refarray import cuda
+from refarray._memory.cuda_driver import Driver
 
 
 @pytest.fixture(scope="session")
 def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled fake: a file named libcuda.so.1 in a folder of its own."""
-    return compile_fake(tmp_path_factory.mktemp("fakecuda"))
+    return targets.compile_fake(tmp_path_factory.mktemp("fakecuda"))
 
 
-TARGETS = ["simulation", "fake", *(["driver"] if is_there() else [])]
+TARGETS = ["simulation", "fake", *(["driver"] if targets.is_there() else [])]
 
 
 @pytest.fixture(params=TARGETS)
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     """A driver; only the real one has been initialised."""
     if request.param == "fake":
-        opened = fake(request.getfixturevalue("fake_library"))
+        opened = targets.fake(request.getfixturevalue("fake_library"))
+    elif request.param == "simulation":
+        opened = targets.simulation()
     else:
-        opened = {"simulation": simulation, "driver": driver}[request.param]()
+        opened = targets.driver()
     with opened as found:
         yield found
 
@@ -42,3 +48,10 @@ def lib(target: Target) -> Iterator[Any]:
     yield lib
     assert get("CUcontext", lib.cuCtxPopCurrent_v2) == context
     assert lib.cuDevicePrimaryCtxRelease_v2(device) == SUCCESS
+
+
+@pytest.fixture
+def driver(target: Target) -> Iterator[Driver]:
+    """The target as the driver of the process."""
+    with cuda.use_driver(target.lib) as using:
+        yield using

@@ -6,7 +6,7 @@ third. Expected results come from NVIDIA's "CUDA Driver API".
 
 This file stays at the level of the raw functions. test_contract_memory.py goes on with
 memory, test_contract_order.py with the order of work in streams, and
-test_contract_binding.py with refarray's own layer on top.
+test_contract_binding.py and test_contract_streams.py with refarray's own layer on top.
 """
 
 from __future__ import annotations
