@@ -71,7 +71,8 @@ wheel: $(VENV)/installed ## build a wheel into dist/
 
 clean: ## remove everything that was built, .venv included
 	rm -rf $(VENV) .environments build dist *.egg-info .hypothesis .*_cache
-	find refarray \( -name '*.so' -o -name '_native.c' -o -name '_forge.c' \) -delete
+	find refarray \( -name '*.so' -o -name '_native.c' -o -name '_forge.c' \
+	    -o -name '_cuda_driver.py' \) -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- What the targets above need -------------------------------------------------
