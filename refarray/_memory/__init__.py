@@ -6,8 +6,9 @@ Read in this order:
    the files in reading order.
 2. `native.py`: the one place that loads it.
 3. `host.py`: memory of the host, and NumPy views of it.
-4. `cuda_driver.py`, `cuda_context.py`, `cuda_streams.py`, `cuda_memory.py`: the CUDA
-   driver, and what it gives. Their C declarations are `_cffi_build/cuda_driver.h`.
+4. `cuda_driver.py`, `cuda_context.py`, `cuda_streams.py`, `cuda_memory.py` and
+   `cuda_pool.py`: the CUDA driver, and what it gives. Their C declarations are
+   `_cffi_build/cuda_driver.h`.
 
 Next folder: `dlpack/`, which hands memory to other libraries and takes theirs.
 """

@@ -6,7 +6,7 @@ devices without a detour; managed memory, which moves to whoever touches it.
 
 Source: NVIDIA, "CUDA Driver API", memory management and unified addressing.
 
-Next folder: `dlpack/`.
+Next: `cuda_pool.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def allocate(ordinal: int, nbytes: int) -> int:
     result = ffi.new("CUdeviceptr *")
     with on_device(ordinal) as lib:
         error = lib.cuMemAlloc_v2(result, nbytes)
-        _check_room(error, "cuMemAlloc", lib, ordinal, nbytes)
+        check_room(error, "cuMemAlloc", lib, ordinal, nbytes)
     return int(result[0])
 
 
@@ -50,7 +50,7 @@ def allocate_managed(ordinal: int, nbytes: int) -> int:
     result = ffi.new("CUdeviceptr *")
     with on_device(ordinal) as lib:
         error = lib.cuMemAllocManaged(result, nbytes, _ATTACH_GLOBAL)
-        _check_room(error, "cuMemAllocManaged", lib, ordinal, nbytes)
+        check_room(error, "cuMemAllocManaged", lib, ordinal, nbytes)
     return int(result[0])
 
 
@@ -61,11 +61,12 @@ def allocate_pinned(ordinal: int, nbytes: int) -> int:
     result = ffi.new("void **")
     with on_device(ordinal) as lib:
         error = lib.cuMemHostAlloc(result, nbytes, 0)
-        _check_room(error, "cuMemHostAlloc", lib, ordinal, nbytes)
+        check_room(error, "cuMemHostAlloc", lib, ordinal, nbytes)
     return int(ffi.cast("uintptr_t", result[0]))
 
 
-def _check_room(error: int, function: str, lib: Any, ordinal: int, nbytes: int) -> None:
+def check_room(error: int, function: str, lib: Any, ordinal: int, nbytes: int) -> None:
+    """Raise MemoryError, with what is free, if there is no room; or as `check`."""
     if error != OUT_OF_MEMORY:
         check(error, function, lib)
         return

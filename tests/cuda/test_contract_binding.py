@@ -18,6 +18,7 @@ from refarray._memory import cuda_memory as memory
 from refarray._memory import cuda_streams as streams
 from refarray._memory.cuda_context import on_device
 from refarray._memory.cuda_driver import Driver
+from refarray._memory.cuda_pool import Pool
 
 DEVICE = DeviceType.kDLCUDA
 
@@ -221,6 +222,42 @@ def test_no_room(driver: Driver) -> None:
             allocate(0, 1 << 50)
     free, total = cuda.free_and_total(0)
     assert 0 < free <= total
+
+
+@pytest.fixture
+def pool(driver: Driver) -> Pool:
+    try:
+        return Pool(0, keep=1 << 20)
+    except cuda.CudaError as error:
+        pytest.skip(str(error))
+
+
+def test_a_pool_gives_memory_in_the_order_of_a_stream(
+    target: Target, pool: Pool
+) -> None:
+    stream, other = cuda.Stream(), cuda.Stream()
+    pointer = pool.allocate(64, stream.handle)
+    memory.fill(0, pointer, 7, 64, stream.handle)
+    other.wait(stream)
+    assert content(pointer, 64, other.handle) == bytes([7]) * 64
+    stream.wait(other)
+    pool.free(pointer, stream.handle)
+    assert target.races() == []
+    stream.synchronize()
+    assert pool.allocate(0, stream.handle) == 0
+    pool.free(0, stream.handle)
+    with pytest.raises(MemoryError, match=r"no 1,125,899,906,842,624 bytes"):
+        pool.allocate(1 << 50, stream.handle)
+
+
+def test_memory_of_a_pool_needs_order(target: Target, pool: Pool) -> None:
+    if not target.lazy:
+        pytest.skip("a real device does not report races")
+    stream, other = cuda.Stream(), cuda.Stream()
+    pointer = pool.allocate(64, stream.handle)
+    memory.fill(0, pointer, 7, 64, other.handle)
+    pool.free(pointer, stream.handle)
+    assert len(target.races()) == 2
 
 
 def test_errors_have_the_name_and_text_of_the_driver(driver: Driver) -> None:
