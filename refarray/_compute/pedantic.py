@@ -296,7 +296,13 @@ _FAMILIES: dict[type, str] = {
 
 
 def ends(start: complex, stop: complex, dtype: DType) -> None:
-    """Check the ends of `linspace`."""
+    """Check the ends and the dtype of `linspace`."""
+    if dtype in IINFO:
+        unspecified(
+            f"linspace with dtype={dtype}",
+            "linspace, dtype and notes",
+            "convert the result with floor and astype",
+        )
     for end in (start, stop):
         scalar(end, dtype)
     if not cmath.isfinite(complex(stop) - complex(start)):

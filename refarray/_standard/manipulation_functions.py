@@ -22,6 +22,7 @@ from refarray._compute import movement
 from refarray._compute.arguments import (
     check,
     check_device,
+    check_python,
     check_tuple,
     indices,
     integer,
@@ -348,6 +349,8 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
             )
         if profile.guarded:
             profile.check_data_dependent("repeat with an array of repeats")
+            if repeats.ndim == 0:
+                check_python("repeat", "repeats", repeats)
         if repeats._size != 1:
             return movement.repeat_each(x, repeats, i)
         times = profile.size_from_values(int(indices(repeats).reshape(())))
