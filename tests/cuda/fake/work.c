@@ -114,7 +114,6 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamSynchronize(CUstream stream) {
     WITH_STREAM(stream);
-    begin(on); /* for the legacy stream, after the blocking ones */
     drain(on);
     return CUDA_SUCCESS;
 }
