@@ -22,8 +22,6 @@ static ra_buffer *wrap(char *address, size_t nbytes, const char *kind, uint64_t 
     ra_deferred *kept = malloc(sizeof *kept);
     if (!kept)
         return NULL;
-    note.address = address;
-    note.nbytes = nbytes;
     *kept = note;
     ra_buffer *buffer = ra_buffer_wrap(address, nbytes, kind, flags, kept, release_later);
     if (!buffer)
@@ -31,18 +29,37 @@ static ra_buffer *wrap(char *address, size_t nbytes, const char *kind, uint64_t 
     return buffer;
 }
 
-ra_buffer *ra_buffer_of_device(void *address, size_t nbytes, DLDevice place)
+ra_buffer *ra_buffer_of_device(size_t nbytes)
 {
-    return wrap(address, nbytes, "device", 0, (ra_deferred){.place = place});
+    return wrap(NULL, nbytes, "device", 0, (ra_deferred){0});
+}
+
+static void release_nothing(ra_buffer *self) { free(self->owner); }
+
+void ra_buffer_of_device_drop(ra_buffer *buffer)
+{
+    buffer->release = release_nothing;
+    ra_buffer_let_go(buffer);
+}
+
+const ra_deferred *ra_deferred_note(const ra_buffer *buffer)
+{
+    if (buffer->release != release_later)
+        return NULL;
+    const ra_deferred *note = buffer->owner;
+    while (note->managed && (buffer = ra_exported_buffer(note->managed, note->versioned)) &&
+           buffer->release == release_later)
+        note = buffer->owner;
+    return note;
 }
 
 ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
-                               char *first, DLDevice place)
+                               char *first)
 {
     uint64_t flags = versioned ? ((DLManagedTensorVersioned *)managed)->flags : 0;
     ra_buffer *buffer = wrap(
         first ? first + extent->low : NULL, (size_t)(extent->high - extent->low), "imported",
-        flags, (ra_deferred){.managed = managed, .versioned = versioned, .place = place});
+        flags, (ra_deferred){.managed = managed, .versioned = versioned});
     if (buffer)
         ra_count(RA_IMPORTED);
     return buffer;

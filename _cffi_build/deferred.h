@@ -15,17 +15,20 @@ typedef struct ra_deferred {
     void *managed;          /* a producer's tensor, whose deleter is to be called; or NULL */
     int versioned;
     int exported;           /* others may know the address */
-    void *address;
-    size_t nbytes;
-    DLDevice place;
 } ra_deferred;
 
-/* Memory at `address`, allocated for us by a device. NULL: out of memory. */
-ra_buffer *ra_buffer_of_device(void *address, size_t nbytes, DLDevice place);
+/* A buffer for memory that a device shall give: made before there is any, so that nothing
+ * can fail once there is. Set its address, or drop it. NULL: out of memory. */
+ra_buffer *ra_buffer_of_device(size_t nbytes);
+void ra_buffer_of_device_drop(ra_buffer *buffer);
+
+/* Which memory of a device a buffer is over: the address of the note that will be left for
+ * it, or NULL for memory of the host. What we export and import again stays the same. */
+const ra_deferred *ra_deferred_note(const ra_buffer *buffer);
 
 /* As ra_import, for memory of a device. */
 ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
-                               char *first, DLDevice place);
+                               char *first);
 
 /* Everything that was let go since the last time, in the order of that, or NULL. */
 ra_deferred *ra_deferred_take(void);

@@ -3,7 +3,7 @@
 #include "objects.h"
 #include "deferred.h"
 
-static PyObject *device_allocate;   /* (device, nbytes, zeroed) -> address */
+static PyObject *device_allocate;   /* (device, nbytes, zeroed, memory) -> address */
 static PyObject *device_view;       /* (array) -> what its kernels compute with */
 
 static const char note_name[] = "refarray.deferred";
@@ -27,15 +27,19 @@ ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed)
         PyErr_Format(PyExc_ValueError, "refarray has no memory on %R", device->object);
         return NULL;
     }
-    PyObject *number = PyObject_CallFunction(device_allocate, "OLi", device->object,
-                                             (long long)nbytes, zeroed);
+    ra_buffer *buffer = ra_buffer_of_device((size_t)nbytes);
+    if (!buffer)
+        return (ra_buffer *)PyErr_NoMemory();
+    PyObject *number =
+        PyObject_CallFunction(device_allocate, "OLiN", device->object, (long long)nbytes,
+                              zeroed, PyLong_FromVoidPtr((void *)ra_deferred_note(buffer)));
     void *address = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
-    if (PyErr_Occurred())
+    if (PyErr_Occurred()) {
+        ra_buffer_of_device_drop(buffer);
         return NULL;
-    ra_buffer *buffer = ra_buffer_of_device(address, (size_t)nbytes, device->place);
-    if (!buffer)
-        PyErr_NoMemory();
+    }
+    buffer->address = address;
     return buffer;
 }
 
@@ -58,9 +62,7 @@ PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_
         ra_deferred *next = note->next;
         PyObject *capsule = PyCapsule_New(note, note_name, NULL);
         PyObject *item =
-            capsule ? Py_BuildValue("NnN(ii)OO", PyLong_FromVoidPtr(note->address),
-                                    (Py_ssize_t)note->nbytes, capsule,
-                                    (int)note->place.device_type, (int)note->place.device_id,
+            capsule ? Py_BuildValue("NNOO", PyLong_FromVoidPtr(note), capsule,
                                     note->managed ? Py_True : Py_False,
                                     note->exported ? Py_True : Py_False)
                     : NULL;

@@ -151,8 +151,7 @@ static int check_offer(offer *it, int64_t itemsize)
 static ra_buffer *import_offer(const offer *it, int deferred)
 {
     if (deferred)
-        return ra_import_of_device(it->managed, it->versioned, &it->extent, it->first,
-                                   it->tensor->device);
+        return ra_import_of_device(it->managed, it->versioned, &it->extent, it->first);
     return ra_import(it->managed, it->versioned, &it->extent, it->first);
 }
 

@@ -20,12 +20,13 @@ static PyMethodDef functions[] = {
              "'pinned' or 'device'."),
     FUNCTION(register_memory,
              "register_memory($module, allocate, view, /)\n--\n\n"
-             "Where memory is not the host's: allocate(device, nbytes, zeroed) gives the address "
-             "of new memory, view(array) what kernels compute with."),
+             "Where memory is not the host's: allocate(device, nbytes, zeroed, number) gives the "
+             "address of new memory, view(array) what kernels compute with. number: that of the "
+             "buffer it will have, `Buffer.memory`."),
     FUNCTION(take_deferred,
              "take_deferred($module, /)\n--\n\n"
-             "Memory of devices let go since the last call, as a list of (address, nbytes, note, "
-             "pair, foreign, exported)."),
+             "Memory of devices let go since the last call, as a list of (number, note, foreign, "
+             "exported)."),
     FUNCTION(finish_deferred,
              "finish_deferred($module, note, /)\n--\n\n"
              "Call the deleter of foreign memory, and forget the note. Once for each note."),

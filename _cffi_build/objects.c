@@ -4,6 +4,7 @@
  * written in Python (refarray/_compute). It is in C for two reasons: exports must be made
  * without running Python code, and `memoryview(x)` must work before Python 3.12. */
 #include "objects.h"
+#include "deferred.h"
 
 #include <string.h>
 
@@ -78,6 +79,12 @@ static PyObject *buffer_flags(PyObject *self, void *closure)
     return PyLong_FromUnsignedLongLong(((BufferObject *)self)->buffer->flags);
 }
 
+static PyObject *buffer_memory(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr((void *)ra_deferred_note(((BufferObject *)self)->buffer));
+}
+
 static PyGetSetDef buffer_getset[] = {
     {"address", buffer_address, NULL, "Lowest address.", NULL},
     {"nbytes", buffer_nbytes, NULL, "Extent in bytes.", NULL},
@@ -85,6 +92,9 @@ static PyGetSetDef buffer_getset[] = {
      "Who owns the memory: 'host' (refarray), 'imported' (the producer of a capsule) or "
      "'exporter' (an object with the buffer protocol).", NULL},
     {"flags", buffer_flags, NULL, "DLPack flags that the memory came with.", NULL},
+    {"memory", buffer_memory, NULL,
+     "Which memory of a device this is: a number, the same for all that we exported and "
+     "imported again; 0 on the host.", NULL},
     {0},
 };
 

@@ -219,8 +219,7 @@ ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char
     return buffer;
 }
 
-/* The buffer behind a managed tensor of ours, or NULL. */
-static ra_buffer *exported_buffer(const void *managed, int versioned)
+ra_buffer *ra_exported_buffer(const void *managed, int versioned)
 {
     if (versioned) {
         const DLManagedTensorVersioned *self = managed;
@@ -232,9 +231,9 @@ static ra_buffer *exported_buffer(const void *managed, int versioned)
 
 int ra_is_own_memory(const void *managed, int versioned)
 {
-    ra_buffer *buffer = exported_buffer(managed, versioned);
+    ra_buffer *buffer = ra_exported_buffer(managed, versioned);
     /* What was imported may have been exported by us before. */
     while (buffer && (buffer->release == release_versioned || buffer->release == release_legacy))
-        buffer = exported_buffer(buffer->owner, buffer->release == release_versioned);
+        buffer = ra_exported_buffer(buffer->owner, buffer->release == release_versioned);
     return buffer && !buffer->owner;      /* others own what we did not allocate */
 }

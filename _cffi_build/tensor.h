@@ -53,6 +53,9 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
  * nothing was taken over. */
 ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first);
 
+/* The buffer behind a managed tensor of ours, or NULL. */
+ra_buffer *ra_exported_buffer(const void *managed, int versioned);
+
 /* Whether a managed tensor is over memory that we allocated, passed on or not. */
 int ra_is_own_memory(const void *managed, int versioned);
 

@@ -24,7 +24,11 @@ from refarray._memory.cuda_driver import CudaError, driver, use_driver, why_not
 from refarray._memory.cuda_memory import free_and_total
 from refarray._memory.cuda_streams import Event, Stream
 from refarray._memory.cuda_streams import current_stream as _current_stream
-from refarray._memory.device import cached_bytes, empty_cache, set_cache_limit
+from refarray._memory.device_release import (
+    cached_bytes,
+    empty_cache,
+    set_cache_limit,
+)
 
 __all__ = [
     "CudaError",

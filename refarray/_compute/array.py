@@ -123,23 +123,14 @@ class Array(Operators):
                 "(array API 2025.12, array.to_device)"
             )
         target = as_device(device)
-        if stream is not None:
-            return self._to_device_on(stream, target)
-        if target is self.device:
-            return freedom.apart(self) if profile.guarded else self
-        return transfer("to_device", self, target)
-
-    def _to_device_on(self, stream: Any, target: Device) -> Array:
-        on_device = [d for d in (self.device, target) if d.memory == "device"]
-        if not on_device:
+        if stream is not None and "device" not in (self.device.memory, target.memory):
             raise ValueError(
                 f"stream must be None between host devices, got {stream!r} "
                 "(array API 2025.12, array.to_device)"
             )
-        from refarray._memory.device import on_stream  # with CUDA, and not without
-
-        with on_stream(stream, on_device[0]):
-            return self.to_device(target)
+        if target is self.device:
+            return freedom.apart(self) if profile.guarded else self
+        return transfer("to_device", self, target, stream)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -305,12 +296,16 @@ class Array(Operators):
         return int(self._item("index"))
 
 
-def transfer(function: str, x: Array, target: Device) -> Array:
+def transfer(function: str, x: Array, target: Device, stream: Any = None) -> Array:
     """Return a copy of `x` on another device; `function` is what asked for it."""
     if profile.guarded:
         size = x._size * x.dtype.bits // 8
         profile.check_transfer(function, x.device, target, size)
-    return host.copy(x, target)
+    if stream is None:
+        return host.copy(x, target)
+    from refarray._memory.device_copies import copy_on_stream  # with CUDA only
+
+    return copy_on_stream(x, target, stream)
 
 
 def _restore(

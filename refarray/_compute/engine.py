@@ -68,10 +68,9 @@ def adopt(
 def will_write(x: ArrayBase) -> None:
     """Note that a kernel is about to write into memory that was there before."""
     if x.device.memory == "device":
-        from refarray._memory import device
+        from refarray._memory.device_use import note_use  # with CUDA, and not without
 
-        buffer = x._buffer
-        device.note_use(buffer.address, buffer.nbytes, x.device.dlpack, writes=True)
+        note_use(x, writes=True)
 
 
 # NumPy reports floating-point events as warnings unless its error state says

@@ -53,17 +53,34 @@ class Driver:
 
     `version` is the newest CUDA that it can run, such as (13, 0). By ordinal of the
     device, `contexts` holds the primary contexts that refarray retains, and `events`
-    those that nothing refers to at present.
+    those that nothing refers to at present; `cache` holds memory that nobody uses (see
+    `device_release.py`).
     """
 
-    __slots__ = ("lib", "version", "device_count", "contexts", "events", "unusable")
+    __slots__ = (
+        "lib",
+        "version",
+        "device_count",
+        "contexts",
+        "events",
+        "cache",
+        "cached_bytes",
+        "compute",
+        "unusable",
+        "forked",
+    )
 
     def __init__(self, lib: Any) -> None:
         self.lib = lib
         # Why not, once the driver is gone for this process or for good.
         self.unusable: str | None = None
+        self.forked = False
         self.contexts: dict[int, Any] = {}
         self.events: dict[int, list[Any]] = {}
+        self.cache: dict[Any, list[Any]] = {}
+        self.cached_bytes = 0
+        # A simulated driver wants to know what is computed on the memory behind it.
+        self.compute = getattr(lib, "compute", None)
         self.version = _version(lib)
         if self.version < OLDEST:
             raise CudaError(
@@ -153,6 +170,7 @@ def _after_fork_in_child() -> None:
     _lock = allocate_lock()
     for using in _drivers:
         using.contexts = {}
+        using.forked = True
         using.unusable = (
             "CUDA was in use before this process was forked, and a forked process "
             "cannot use it: start processes with the 'spawn' or 'forkserver' method, "

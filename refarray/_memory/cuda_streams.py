@@ -26,6 +26,9 @@ from refarray._memory.cuda_driver import NOT_READY, CudaError, Driver, check, dr
 LEGACY = 1
 PER_THREAD = 2
 
+# What keeps a stream of ours: the object itself, and no other.
+_OURS = object()
+
 _NON_BLOCKING: int = ffi.integer_const("CU_STREAM_NON_BLOCKING")
 _WITH_TIMING: int = ffi.integer_const("CU_EVENT_DEFAULT")
 _WITHOUT_TIMING: int = ffi.integer_const("CU_EVENT_DISABLE_TIMING")
@@ -69,7 +72,7 @@ class Stream:
         result = ffi.new("CUstream *")
         with on_device(ordinal, using) as lib:
             check(lib.cuStreamCreate(result, _NON_BLOCKING), "cuStreamCreate", lib)
-        self._set(int(ffi.cast("uintptr_t", result[0])), ordinal, using)
+        self._set(int(ffi.cast("uintptr_t", result[0])), ordinal, using, _OURS)
         destroy = finalize(self, _destroy_stream, using, ordinal, self.handle)
         destroy.atexit = False
 
@@ -80,9 +83,11 @@ class Stream:
         self._keep = keep
 
     @classmethod
-    def _known(cls, handle: int, ordinal: int, keep: Any = None) -> Stream:
+    def _known(
+        cls, handle: int, ordinal: int, keep: Any = None, using: Driver | None = None
+    ) -> Stream:
         stream = cls.__new__(cls)
-        stream._set(handle, ordinal, driver(), keep)
+        stream._set(handle, ordinal, using or driver(), keep)
         return stream
 
     @classmethod
@@ -270,6 +275,19 @@ def current_stream(ordinal: int) -> int:
     return stream.handle
 
 
+def keeper_of_current_stream(ordinal: int) -> object:
+    """Return what keeps the handle of the current stream valid.
+
+    None if that is up to the program, or if the stream is always there.
+    """
+    if _partner is not None:
+        return _partner.get_current_stream(ordinal)
+    stream = _current.get().streams.get(ordinal)
+    if stream is None or isinstance(stream._keep, SupportsIndex):
+        return None
+    return stream if stream._keep is _OURS else stream._keep
+
+
 # CuPy's module cuda, once CuPy computes for us.
 _partner: Any = None
 
@@ -290,14 +308,15 @@ def cast(handle: int) -> Any:
     return ffi.cast("CUstream", handle)
 
 
-def order(ordinal: int, first: int, then: int) -> None:
+def order(ordinal: int, first: int, then: int, owner: Driver | None = None) -> None:
     """Let work given from now on to stream `then` begin after that given to `first`.
 
     Both are handles of one device's streams; nothing happens if they are the same one.
+    `owner` is the driver that they belong to.
     """
     if first == then:
         return
-    using = driver()
+    using = driver() if owner is None else owner
     spare = using.events.setdefault(ordinal, [])
     with on_device(ordinal, using) as lib:
         try:

@@ -1,8 +1,8 @@
 """Copies between the host and CUDA devices, and among them.
 
-Each is work on the current stream of the device, after all work of ours on the memory.
-The host may go on at once where only devices take part; what it reads is there when the
-copy returns, and what it lent may be changed.
+Each is work on the current stream of the device. The host may go on at once where only
+devices take part; what it reads is there when the copy returns, and what it lent may be
+changed.
 
 Next: `device_views.py`.
 """
@@ -17,8 +17,9 @@ from refarray._base import dtypes
 from refarray._base.devices import CPU, Device
 from refarray._base.layout import row_major_strides
 from refarray._memory import cuda_memory, host
-from refarray._memory.cuda_streams import Stream, current_stream
-from refarray._memory.device import note_use, order_after_uses, ordinal_of_place
+from refarray._memory.cuda_streams import Stream, current_stream, order
+from refarray._memory.device import find_device
+from refarray._memory.device_use import extent, memory_of, ordinal_of_place
 from refarray._memory.native import ArrayBase, allocate
 
 _A = TypeVar("_A", bound=ArrayBase)
@@ -30,17 +31,42 @@ def copy(x: _A, target: Device) -> _A:
         return _to_device(x, target)
     if target.memory != "device":
         return _to_host(x, target)
+    if not _is_compact(x):
+        return _of_strided(x, target)
     if target.dlpack[1] != x.device.dlpack[1]:
         return _between(x, target)
     out: _A = allocate(x._shape, x.dtype, target, False)
-    if _is_compact(x):
-        _begin(x)
-        cuda_memory.copy_on_device(*_ends(out, x), _stream(x))
-    else:
-        # The library that computes there reads strides; the driver does not.
-        from refarray._memory.device_views import view
+    if x._size:
+        _will_read(x)
+        ordinal, stream = _ordinal(x), _stream(x)
+        cuda_memory.copy_on_device(
+            ordinal, _address(out), _address(x), _nbytes(x), stream
+        )
+    return out
 
-        np.copyto(view(out), view(x))
+
+def copy_on_stream(x: _A, target: Device, stream: object) -> _A:
+    """Do as `copy`, on a stream of any library, which may be gone afterwards.
+
+    It follows the current stream, which in turn follows it.
+    """
+    device = x.device if x.device.memory == "device" else target
+    ordinal = ordinal_of_place(device.dlpack)
+    chosen = Stream.external(stream, find_device(f"cuda:{ordinal}"))
+    before = current_stream(ordinal)
+    order(ordinal, before, chosen.handle)
+    used: list[ArrayBase] = [x]
+    try:
+        with chosen:
+            out = copy(x, target)
+            used.append(out)
+    finally:
+        order(ordinal, chosen.handle, before)
+        for array in used:
+            if array.device.memory == "device" and array._size:
+                memory = memory_of(array)
+                if memory.ordinal == ordinal:
+                    memory.forget(chosen.handle, before)
     return out
 
 
@@ -65,15 +91,9 @@ def _stream(x: ArrayBase) -> int:
     return current_stream(_ordinal(x))
 
 
-def _ends(out: ArrayBase, x: ArrayBase) -> tuple[int, int, int, int]:
-    return _ordinal(x), _address(out), _address(x), _nbytes(x)
-
-
-def _begin(x: ArrayBase) -> None:
-    """Let the current stream wait for work on `x`, and note that it uses it."""
-    address, place = x._buffer.address, x.device.dlpack
-    order_after_uses(address, place, _stream(x))
-    note_use(address, 0, place)
+def _will_read(x: ArrayBase) -> None:
+    """Note that the current stream is about to read; the copy says which bytes."""
+    memory_of(x).use(0, 0, writes=False)
 
 
 def _to_device(x: _A, target: Device) -> _A:
@@ -89,32 +109,50 @@ def _to_device(x: _A, target: Device) -> _A:
 
 
 def _to_host(x: _A, target: Device) -> _A:
-    _begin(x)
     out: _A = allocate(x._shape, x.dtype, target, False)
+    if not x._size:
+        return out
+    _will_read(x)
+    ordinal, stream = _ordinal(x), _stream(x)
     if _is_compact(x):
-        ordinal, to, source, nbytes = _ends(out, x)
-        cuda_memory.copy_to_host(ordinal, to, source, nbytes, _stream(x))
-    elif x._size:
-        # All of the memory, with the gaps: strides are read on the host.
-        source, nbytes = x._buffer.address, x._buffer.nbytes
-        whole: Any = allocate((nbytes,), dtypes.uint8, CPU, False)
         cuda_memory.copy_to_host(
-            _ordinal(x), _address(whole), source, nbytes, _stream(x)
+            ordinal, _address(out), _address(x), _nbytes(x), stream
         )
-        byte_strides = tuple(stride * x.dtype.bits // 8 for stride in x._strides)
-        elements: np.ndarray[Any, Any] = np.ndarray(
-            x._shape, host.NUMPY_DTYPES[x.dtype], whole._buffer, x._byte_offset,
-            byte_strides,
-        )  # fmt: skip
-        np.copyto(host.numpy_view(out), elements)
+        return out
+    # All that the strides reach, with the gaps: they are followed on the host.
+    lowest, nbytes = extent(x)
+    whole: Any = allocate((nbytes,), dtypes.uint8, CPU, False)
+    cuda_memory.copy_to_host(ordinal, _address(whole), lowest, nbytes, stream)
+    byte_strides = tuple(stride * x.dtype.bits // 8 for stride in x._strides)
+    elements: np.ndarray[Any, Any] = np.ndarray(
+        x._shape,
+        host.NUMPY_DTYPES[x.dtype],
+        whole._buffer,
+        _address(x) - lowest,
+        byte_strides,
+    )
+    np.copyto(host.numpy_view(out), elements)
     return out
 
 
+def _of_strided(x: _A, target: Device) -> _A:
+    # The library that computes there follows strides; the driver does not.
+    from refarray._memory.device_views import kernels, view
+
+    try:
+        library = kernels(x.device)
+    except ImportError:
+        return _to_device(_to_host(x, CPU), target)
+    out: _A = allocate(x._shape, x.dtype, x.device, False)
+    library.copyto(view(out), view(x))
+    return out if target is x.device else copy(out, target)
+
+
 def _between(x: _A, target: Device) -> _A:
-    if not _is_compact(x):
-        x = copy(x, x.device)
     out: _A = allocate(x._shape, x.dtype, target, False)
-    _begin(x)
+    if not x._size:
+        return out
+    _will_read(x)
     here = Stream._known(_stream(x), _ordinal(x))
     there = Stream._known(_stream(out), _ordinal(out))
     here.wait(there)

@@ -17,19 +17,20 @@ import numpy as np
 from refarray._base.devices import Device
 from refarray._memory.cuda_driver import driver
 from refarray._memory.cuda_streams import follow
-from refarray._memory.device import allocate, note_use
+from refarray._memory.device import allocate
+from refarray._memory.device_use import note_use
 from refarray._memory.host import NUMPY_DTYPES
 from refarray._memory.native import ArrayBase, register_memory
 
 
 def view(x: ArrayBase) -> Any:
     """Return the memory of `x` as an array of the library that computes there."""
+    note_use(x)
     library = kernels(x.device)
     dtype, buffer = NUMPY_DTYPES[x.dtype], x._buffer
     if not x._size:
         return library.empty(x._shape, dtype=dtype)
     address, nbytes = buffer.address, buffer.nbytes
-    note_use(address, nbytes, x.device.dlpack)
     byte_strides = tuple(stride * x.dtype.bits // 8 for stride in x._strides)
     if library is np:
         memory = driver().lib.shadow(address, nbytes)

@@ -120,3 +120,6 @@ if _limit is not None:
             f"REFARRAY_CACHE is the cache limit in bytes (0: no cache), not {_limit!r}"
         )
     set_cache_limit(int(_limit))
+
+# For the caches of devices as well.
+CACHE_LIMIT = statistics().cache_limit

@@ -99,11 +99,16 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     if copy is not None:
         question["copy"] = copy
     if announced != _HOST and _is_cuda(announced):
-        from refarray.dlpack import cuda  # with CUDA, and not without
+        from refarray._memory.device_release import drain  # with CUDA, and not without
+        from refarray.dlpack import cuda
 
         question |= cuda.stream_to_name(announced)
         out = _exchange(x.__dlpack__, question, announced)
-        cuda.check_imported(out)
+        wrong = cuda.take_over(out)
+        if wrong is not None:
+            del out  # a traceback would keep it
+            drain()
+            raise BufferError(wrong)
     else:
         out = _exchange(x.__dlpack__, question, announced)
 

@@ -16,7 +16,9 @@ from refarray._base.devices import CPU, DeviceType
 from refarray._memory import device_copies
 from refarray._memory.cuda_memory import check_location
 from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Stream, current_stream
-from refarray._memory.device import drain, open_for, order_after_uses
+from refarray._memory.device import open_for
+from refarray._memory.device_release import drain
+from refarray._memory.device_use import memory_of
 from refarray._memory.native import ArrayBase
 
 _A = TypeVar("_A", bound=ArrayBase)
@@ -54,14 +56,15 @@ def prepare_export(
             f"{place}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
             f"{tuple(map(int, CPU.dlpack))} by a copy"
         )
-    ordinal = x.device.dlpack[1]
     if copy:
         if handle is None:
             return device_copies.copy(x, x.device), True
-        with Stream._known(handle, ordinal):
-            return device_copies.copy(x, x.device), True
-    if handle is not None:
-        order_after_uses(x._buffer.address, x.device.dlpack, handle)
+        return device_copies.copy_on_stream(x, x.device, handle), True
+    if handle is not None and x._size:
+        memory_of(x).order_before(handle)
+        if stream is None and x.device.dlpack[0] == DeviceType.kDLCUDAManaged:
+            # A consumer on the host has no stream, and can read this memory.
+            Stream._known(handle, x.device.dlpack[1]).synchronize()
     return x, False
 
 
@@ -97,7 +100,16 @@ def stream_to_name(announced: tuple[int, int]) -> dict[str, object]:
     return {}
 
 
-def check_imported(x: ArrayBase) -> None:
-    """Raise BufferError if the driver knows the memory to be elsewhere."""
+def take_over(x: ArrayBase) -> str | None:
+    """Note on which stream imported memory may be used; return what is wrong with it.
+
+    That is what the driver knows of its address, where the producer says otherwise.
+    """
     if x._size:
-        check_location(x._buffer.address, x.device.dlpack)
+        try:
+            check_location(x._buffer.address, x.device.dlpack)
+        except BufferError as error:
+            return str(error)
+        if x.device.memory == "device":
+            memory_of(x).comes_before()
+    return None

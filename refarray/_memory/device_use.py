@@ -1,0 +1,156 @@
+"""Which streams may have work on memory of a device, and the order that follows.
+
+Work that refarray gives to a stream comes after earlier work of its own that it must
+not overtake, on whatever stream that was: a read after the last write, a write after
+everything. Programs need not say so, and streams that only read wait for nobody.
+
+What is known of a piece of memory stands under the number that its buffer has in C
+(`Buffer.memory`): all arrays over it share that, also those that were exported and came
+back.
+
+Next: `device_release.py`.
+"""
+
+from __future__ import annotations
+
+from refarray._base.devices import DeviceType
+from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
+from refarray._memory.cuda_streams import (
+    LEGACY,
+    PER_THREAD,
+    cast,
+    current_stream,
+    keeper_of_current_stream,
+    order,
+)
+from refarray._memory.native import ArrayBase
+
+
+def ordinal_of_place(place: tuple[int, int]) -> int:
+    """Return the number of the CUDA device that DLPack's pair has to do with."""
+    return 0 if place[0] == DeviceType.kDLCUDAHost else place[1]
+
+
+class Memory:
+    """Memory that a driver knows, ours or a producer's, and the streams that use it.
+
+    `place` is DLPack's device type and id. `streams` are those that may have work on
+    it, all of them in order with the last write, which is in `writer`; each handle
+    comes with what keeps it valid, None if that is up to the program.
+    """
+
+    __slots__ = (
+        "driver",
+        "place",
+        "address",
+        "nbytes",
+        "home",
+        "keeper",
+        "writer",
+        "streams",
+    )
+
+    def __init__(self, place: tuple[int, int], nbytes: int = 0) -> None:
+        self.driver: Driver = driver()
+        self.place = place
+        self.address = 0
+        self.nbytes = nbytes
+        # The stream that is current now is the one that may use the memory at once.
+        self.home = self.writer = current_stream(self.ordinal)
+        self.keeper = keeper_of_current_stream(self.ordinal)
+        self.streams: dict[int, object] = {self.home: self.keeper}
+
+    @property
+    def ordinal(self) -> int:
+        """The number of its device."""
+        return ordinal_of_place(self.place)
+
+    def use(self, address: int, nbytes: int, *, writes: bool) -> None:
+        """Let the current stream wait for what it must not overtake on these bytes.
+
+        CudaError if the memory belongs to a driver that is not the one in use.
+        """
+        using, ordinal = self.driver, self.ordinal
+        if using is not driver_in_use():
+            raise CudaError(
+                "this array lies in memory of a CUDA driver that is not in use (any "
+                "more): a simulation that has ended, or the driver outside of one"
+            )
+        stream = current_stream(ordinal)
+        # Each thread has another stream of that number.
+        known = stream in self.streams and stream != PER_THREAD
+        if writes:
+            self.order_before(stream)
+            self.streams = {stream: keeper_of_current_stream(ordinal)}
+            self.writer = stream
+        elif not known:
+            self._order(self.writer, stream)
+            self.streams[stream] = keeper_of_current_stream(ordinal)
+        # Simulated kernels run on the host: their driver is told what they use.
+        if using.compute is not None and nbytes:
+            span = [(address, nbytes)]
+            with on_device(ordinal, using):
+                using.compute(
+                    cast(stream), [] if writes else span, span if writes else []
+                )
+
+    def comes_before(self) -> None:
+        """Note that the current stream is in order with all work on this memory."""
+        stream, keeper = current_stream(self.ordinal), keeper_of_current_stream
+        self.streams.setdefault(stream, keeper(self.ordinal))
+
+    def order_before(self, stream: int) -> None:
+        """Let `stream` wait for all work of ours on this memory."""
+        for earlier in list(self.streams):
+            self._order(earlier, stream)
+
+    def _order(self, first: int, then: int) -> None:
+        order(self.ordinal, for_all_threads(first), then, self.driver)
+
+    def forget(self, stream: int, successor: int) -> None:
+        """Let `successor`, in order after `stream`, stand for it: that may be gone."""
+        if self.streams.pop(stream, self) is not self:
+            self.streams.setdefault(successor, None)
+        if self.writer == stream:
+            self.writer = successor
+
+
+def for_all_threads(stream: int) -> int:
+    """Return the stream that follows `stream`, whichever thread's it may be."""
+    return LEGACY if stream == PER_THREAD else stream
+
+
+# By the number that the buffer has in C.
+memories: dict[int, Memory] = {}
+
+
+def memory_of(x: ArrayBase) -> Memory:
+    """Return what is known of the memory of an array on a device."""
+    number = x._buffer.memory
+    found = memories.get(number)
+    # Imported: from now on, and in order with the stream that its producer was told.
+    return found or memories.setdefault(number, Memory(x.device.dlpack))
+
+
+def note_use(x: ArrayBase, *, writes: bool = False) -> None:
+    """Let the current stream, which is about to work on an array, do so in order.
+
+    An array is one stretch of bytes here, with its gaps. CudaError if its memory is
+    that of a driver not in use.
+    """
+    if x._size:
+        memory_of(x).use(*extent(x), writes=writes)
+
+
+def extent(x: ArrayBase) -> tuple[int, int]:
+    """Return the lowest address that an array with elements reaches, and how far."""
+    itemsize = x.dtype.bits // 8
+    low = high = 0
+    for size, stride in zip(x._shape, x._strides, strict=True):
+        if stride < 0:
+            low += (size - 1) * stride
+        else:
+            high += (size - 1) * stride
+    first = x._buffer.address + x._byte_offset
+    return first + low * itemsize, (high - low + 1) * itemsize
