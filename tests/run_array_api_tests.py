@@ -1,6 +1,7 @@
 """Run the official test suite of the standard, data-apis/array-api-tests, on refarray.
 
     make array-api-tests [VERSION=2023.12] [EXAMPLES=200] [CORRECTED=1]
+                         [DEVICE=simulated]
 
 The suite is not on a package index, so it is cloned into .cache/, with the text of the
 standard that it reads, at the commits below. There is no skip file and no xfail file:
@@ -9,6 +10,9 @@ docs/reference/array-api-tests.md.
 
 Two lines of the suite are wrong for old versions of the standard, whatever the library;
 `--corrected` replaces them in the clone.
+
+With `--device simulated`, the default device is a simulated CUDA device, beside another
+and the CPU. A race between its streams is an error of the test that it happens in.
 
 Exit status: that of pytest, or 3 if the suite cannot be cloned (0 with `--optional`).
 """
@@ -89,6 +93,9 @@ def main() -> int:
         "--corrected", action="store_true", help="correct two lines of the suite"
     )
     parser.add_argument(
+        "--device", choices=("cpu", "simulated"), default="cpu", help="the default one"
+    )
+    parser.add_argument(
         "--optional", action="store_true", help="no error if it cannot be cloned"
     )
     parser.add_argument("tests", nargs="*", help="files to run; no summary is written")
@@ -104,14 +111,19 @@ def main() -> int:
         for correction in CORRECTIONS:
             correct(correction)
     install()
-    report = SUITE / f"{chosen.version}.xml"
+    label = chosen.version
+    if chosen.corrected:
+        label += ", corrected"
+    if chosen.device != "cpu":
+        label += f", {chosen.device} device"
+    report = SUITE / f"{label}.xml"
     status = run_suite(chosen, report)
     if not report.exists():
         return status or 1
     result = read(report)
-    print(f"{chosen.version}: {counts(result)}")
+    print(f"{label}: {counts(result)}")
     if not chosen.tests:
-        summarize(chosen.version, chosen.examples, chosen.corrected, result)
+        summarize(label, chosen.examples, result)
     return status
 
 
@@ -149,9 +161,21 @@ def install() -> None:
     subprocess.run([*pip, "-r", requirements, "pytest-xdist"], check=True)
 
 
+# On one line and without a single quote, for the suite takes no other script.
+SIMULATED = (
+    "import atexit, contextlib; from refarray import profiles; "
+    "from refarray.testing.simulated_driver import simulated_cuda; "
+    "stack = contextlib.ExitStack(); atexit.register(stack.close); "
+    'stack.enter_context(simulated_cuda(on_race="raise")); '
+    'profiles.set_default(devices=["cuda:0", "cuda:1", "cpu"]); '
+)
+
+
 def run_suite(chosen: argparse.Namespace, report: Path) -> int:
     """Run pytest in the clone and return its exit status."""
     script = f'import refarray; xp = refarray.namespace("{chosen.version}")'
+    if chosen.device == "simulated":
+        script = SIMULATED + script
     environment = {
         **os.environ,
         "ARRAY_API_TESTS_MODULE": f"exec('{script}')",
@@ -203,16 +227,16 @@ runs it and writes one row here: see `tests/run_array_api_tests.py`.
 stands for tests of what came with a later version of the standard; `fft` came with
 2022.12. No skip depends on refarray. "Corrected" rows come from a clone in which two
 lines of the suite are replaced, without which no library can pass for 2021.12 and
-2022.12; the script says which lines and why.
+2022.12; the script says which lines and why. "Simulated device" rows have a simulated
+CUDA device as the default one (`DEVICE=simulated`).
 
 | version | date | examples | passed | failed | skipped |
 |---|---|---|---|---|---|
 """
 
 
-def summarize(version: str, examples: int, corrected: bool, result: Result) -> None:
+def summarize(label: str, examples: int, result: Result) -> None:
     """Write the row of this run into the summary, in place of an earlier one."""
-    label = f"{version}, corrected" if corrected else version
     reasons = [f"{n} {reason}" for reason, n in sorted(result.skipped.items())]
     failed = ": ".join([str(len(result.failed)), ", ".join(sorted(result.failed))])
     cells = (
