@@ -24,12 +24,14 @@ test: $(VENV)/test ## the test suite
 	@$(BIN)/python -m pytest
 
 # VERSION of the standard, EXAMPLES for each test; with CORRECTED=1, two lines of the suite
-# that are wrong for 2021.12 and 2022.12 are replaced first.
+# that are wrong for 2021.12 and 2022.12 are replaced first. DEVICE=simulated makes a
+# simulated CUDA device the default one.
 VERSION  ?= 2025.12
 EXAMPLES ?= 100
-array-api-tests: $(VENV)/test ## the official suite of the standard [VERSION= EXAMPLES=]
+DEVICE   ?= cpu
+array-api-tests: $(VENV)/test ## the standard's official suite [VERSION= EXAMPLES= DEVICE=]
 	@$(BIN)/python tests/run_array_api_tests.py --version $(VERSION) \
-	    --examples $(EXAMPLES) $(if $(CORRECTED),--corrected) $(ARGS)
+	    --examples $(EXAMPLES) --device $(DEVICE) $(if $(CORRECTED),--corrected) $(ARGS)
 
 # TORCH_ANY=1 takes a torch for GPUs too, where pip finds no other.
 interop: $(VENV)/interop ## the exchange with torch, JAX, TVM FFI and Arrow [TORCH_ANY=1]
