@@ -71,7 +71,12 @@ def producer(fault: str | Fault = RIGHT, *, dtype: str = "float64") -> Producer:
     entry = PRODUCERS[name]
     sample = entry.make(dtype)
     return Producer(
-        entry.fault, sample.inner, sample.cases, sample.values, sample.shape
+        entry.fault,
+        sample.inner,
+        sample.cases,
+        sample.values,
+        sample.shape,
+        sample.has_table,
     )
 
 

@@ -7,9 +7,11 @@ It counts; `assert_released` says what is wrong with the counts.
 from __future__ import annotations
 
 import gc
+import inspect
 from types import TracebackType
 from typing import Any
 
+from refarray.testing.exchange import ATTRIBUTE
 from refarray.testing.faults import Fault, fail, place
 from refarray.testing.forge import FRESH_NAMES, Case
 
@@ -33,12 +35,42 @@ class Handed:
             self._notes.asked_at.append((where, len(self._notes.cases)))
 
 
+class HandedWithTable(Handed):
+    """The same with an exchange table, which calls the two methods here.
+
+    The table must hang on the type, so each object has a type of its own.
+    """
+
+    @classmethod
+    def over(cls, inner: Any, notes: Notes) -> Handed:
+        """Return one with the table of the object behind it."""
+        table = {ATTRIBUTE: inspect.getattr_static(type(inner), ATTRIBUTE)}
+        handed: Handed = type(cls.__name__, (cls,), table)(inner, notes)
+        return handed
+
+    def exchange_capsule(self) -> object:
+        """Export; called by the table."""
+        self._notes.table_calls += 1
+        where = place()
+        try:
+            return self._inner.exchange_capsule()
+        finally:
+            self._notes.asked_at.append((where, len(self._notes.cases)))
+
+    def exchange_tensor(self) -> int:
+        """Lend; called by the table."""
+        self._notes.table_calls += 1
+        self._notes.lent += 1
+        address: int = self._inner.exchange_tensor()
+        return address
+
+
 class Notes:
     """What is shared by a double and the object that it hands out."""
 
     def __init__(self, cases: list[Case]) -> None:
         self.cases = cases
-        self.device_asked = 0
+        self.device_asked = self.table_calls = self.lent = 0
         self.keywords: list[dict[str, Any]] = []
         #: Where `__dlpack__` was called, and how many tensors had been made after it.
         self.asked_at: list[tuple[str, int]] = []
@@ -59,11 +91,13 @@ class Producer:
         cases: list[Case],
         values: list[Any] | None,
         shape: tuple[int, ...],
+        has_table: bool = False,
     ) -> None:
         self.fault, self.values, self.shape = fault, values, shape
         self.made_at = place()
         self._notes = Notes(cases)
-        self.array = Handed(inner, self._notes)
+        hand = HandedWithTable.over if has_table else Handed
+        self.array = hand(inner, self._notes)
 
     def __repr__(self) -> str:
         return f"<producer {self.fault.name!r}, made at {self.made_at}>"
@@ -86,8 +120,13 @@ class Producer:
         return self._notes.device_asked
 
     @property
+    def table_calls(self) -> int:
+        """Exports through the C exchange table, if the double has one."""
+        return self._notes.table_calls
+
+    @property
     def capsules_made(self) -> int:
-        """Capsules that `__dlpack__` made."""
+        """Capsules that `__dlpack__` made, and tensors that the table exported."""
         return len(self._notes.cases)
 
     @property
@@ -144,17 +183,16 @@ class Producer:
             if problem:
                 where = next(at for at, made in self._notes.asked_at if made >= number)
                 found.append(f"capsule {number}, asked for at {where}: {problem}")
-        if not self.keywords and not (self.device_asked and self._may_stop_early):
-            found.append("never consumed: __dlpack__ was not called")
-        elif not self._may_stop_early and all(map(_was_dropped, cases)):
+        none_taken = not self._notes.lent and all(map(_was_dropped, cases))
+        may_stop_early = self.fault.answer != "accepts"
+        if not (self.keywords or self.table_calls):
+            if not (self.device_asked and may_stop_early):
+                found.append("never consumed: __dlpack__ was not called")
+        elif none_taken and not may_stop_early:
             found.append(
                 f"never consumed: of {len(cases)} capsules made, none was taken"
             )
         return found
-
-    @property
-    def _may_stop_early(self) -> bool:
-        return self.fault.answer != "accepts"
 
 
 def _is_takable(case: Case) -> bool:

@@ -41,11 +41,15 @@ class ArrayWithTable:
 class LibraryWithTable:
     """What the double does when its exchange table is called."""
 
+    cases: list[Case]
+
     def exchange_export(self, x: Any) -> object:
         """Export without synchronisation."""
         self.exchange_check(x)
         x.owner = x.owner or self  # the memory is no longer the array's alone
-        return forge(laid_down(x.tensor, NEWEST))[0]
+        capsule, case = forge(laid_down(x.tensor, NEWEST))
+        self.cases.append(case)
+        return capsule
 
     def exchange_lend(self, x: Any) -> int:
         """Return the address of a DLTensor that lives long enough."""

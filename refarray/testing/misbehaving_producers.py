@@ -1,11 +1,13 @@
 """The list of producers that misbehave or surprise, each by its name.
 
-Those of rules 1 to 36 are the planted violators of violators_producer.py. The others
+Those of rules 1 to 36 and from 61 on are the planted violators of
+violators_producer.py and violators_exchange.py. The others
 hand out the tensors of odd.py or keep to an old or strange form of the protocol, and
 the rule is the one by which a consumer must cope. Next: doubles_consumer.py.
 
-Four violators are missing. 27 shows only when the array itself dies; 33 and 34 end the
-process; 35 shows only to a consumer that breaks another rule.
+Some violators are missing. 27 shows only when the array itself dies; 33 and 34 end the
+process; 35 shows only to a consumer that breaks another rule; 65, 66 and 69 do not show
+to whoever takes an array.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class Sample(NamedTuple):
     cases: list[Case]
     values: list[Any] | None = NUMBERS
     shape: tuple[int, ...] = SHAPE
+    has_table: bool = False
 
 
 Maker = Callable[[Library, str], Sample]
@@ -105,6 +108,17 @@ PLANTED: tuple[tuple[int, str, Answer, Maker], ...] = (
     (36, "the same capsule again", "accepts", plain),
 )
 
+#: The same for the C exchange table; besides it they have a right `__dlpack__`.
+TABLES: tuple[tuple[int, str, Answer, Maker], ...] = (
+    (61, "exchange table hangs on the instance", "accepts", plain),
+    (62, "exchange table of version (2, 0)", "accepts", plain),
+    (63, "exchange table without current_work_stream", "accepts", plain),
+    (64, "exchange table raises RuntimeError", "refuses", unexportable),
+    (67, "exchange table lends strides that are NULL", "accepts", plain),
+    (68, "exchange table is silent on the CPU's stream", "accepts", plain),
+    (70, "exchange table exports what cannot be", "either", unexportable),
+)
+
 
 class Entry(NamedTuple):
     """A fault, and how to make a producer that has it, of a dtype."""
@@ -113,10 +127,22 @@ class Entry(NamedTuple):
     make: Callable[[str], Sample]
 
 
-def _right(kind: type[Library], where: str, answer: Answer) -> Entry:
+def _right(
+    kind: type[Library], where: str, answer: Answer, has_table: bool = False
+) -> Entry:
     name, text = f"keeps every rule{where}", "A correct producer."
     fault = Fault(name, 45, text, answer, False, kind.device)
-    return Entry(fault, lambda dtype: plain(kind(), dtype))
+
+    def make(dtype: str) -> Sample:
+        return plain(kind(), dtype)._replace(has_table=has_table)
+
+    return Entry(fault, make)
+
+
+def _table(rule: int, name: str, answer: Answer, maker: Maker) -> Entry:
+    kind = VIOLATORS[rule]
+    fault = Fault(name, rule, kind.__doc__ or "", answer)
+    return Entry(fault, lambda dtype: maker(kind(), dtype)._replace(has_table=True))
 
 
 def _planted(rule: int, name: str, answer: Answer, maker: Maker) -> Entry:
@@ -232,10 +258,13 @@ def _form(
 
 def _entries() -> Iterator[Entry]:
     yield _right(Library, "", "accepts")
+    yield _right(Library, ", with an exchange table", "accepts", has_table=True)
     yield _right(CudaLibrary, ", on CUDA", "either")
     yield _right(RocmLibrary, ", on ROCm", "either")
     for planted in PLANTED:
         yield _planted(*planted)
+    for table in TABLES:
+        yield _table(*table)
     for form in FORMS:
         yield _form(*form)
     for position, case in enumerate(odd(Tensor.of(NUMBERS, SHAPE))):

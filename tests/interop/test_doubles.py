@@ -46,6 +46,23 @@ def test_torch():
     assert wrong == {"data NULL with 6 elements"}
 
 
+def test_tvm_takes_the_exchange_table():
+    tvm_ffi = pytest.importorskip(
+        "tvm_ffi", reason="TVM FFI is not installed; `make interop` installs it"
+    )
+    for fault in doubles.producers():
+        if fault.rule > 60 and fault.answer == "accepts":
+            with doubles.producer(fault) as double:
+                y = tvm_ffi.from_dlpack(double.array)
+                # It takes a table of version (2, 0) too, and that of an instance.
+                assert (double.table_calls, double.keywords) == (1, [])
+                assert np.from_dlpack(y).ravel().tolist() == double.values
+                del y
+    with doubles.producer("exchange table raises RuntimeError") as double:
+        with pytest.raises(RuntimeError, match="is not exported"):
+            tvm_ffi.from_dlpack(double.array)
+
+
 def test_array_api_strict():
     strict = pytest.importorskip(
         "array_api_strict", reason="array-api-strict is not installed"
