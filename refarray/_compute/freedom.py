@@ -181,12 +181,13 @@ _APPROXIMATE = frozenset(
 # Functions that choose between zeros of either sign as they like.
 _ZEROS = ("maximum", "minimum")
 
-# Where integers have no result that the standard names, by their second operand.
-_OPEN_INTEGERS: dict[str, Callable[[Any, DType], Any]] = {
-    "bitwise_left_shift": lambda x2, dtype: (x2 < 0) | (x2 >= dtype.bits),
-    "bitwise_right_shift": lambda x2, dtype: x2 < 0,
-    "floor_divide": lambda x2, dtype: x2 == 0,
-    "remainder": lambda x2, dtype: x2 == 0,
+# By which second operands integers have no result that the standard names. A shift by
+# the width and more has one: zeros are appended, or the sign spreads.
+_OPEN_INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "bitwise_left_shift": lambda x2: x2 < 0,
+    "bitwise_right_shift": lambda x2: x2 < 0,
+    "floor_divide": lambda x2: x2 == 0,
+    "remainder": lambda x2: x2 == 0,
 }
 
 
@@ -215,7 +216,7 @@ def settle_binary(name: str, x1: Any, x2: Any, dtype: DType, out: Any) -> None:
         choice = np.where(numbers.integers(2, size=out.shape), x1, x2)
         call(np.copyto, out, choice, where=np.equal(x1, x2))
     elif name in _OPEN_INTEGERS and dtype in KINDS["integral"]:
-        fill(out, dtype, _OPEN_INTEGERS[name](x2, dtype))
+        fill(out, dtype, _OPEN_INTEGERS[name](x2))
     elif name in _APPROXIMATE and dtype in KINDS["real floating"]:
         _round_again(out)
 

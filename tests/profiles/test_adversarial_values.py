@@ -212,7 +212,7 @@ I8 = xp.asarray([-128, 7], dtype=xp.int8)
     [
         (lambda: I8 // xp.asarray([0, 2], dtype=xp.int8), 3),
         (lambda: I8 % xp.asarray([0, 2], dtype=xp.int8), 1),
-        (lambda: I8 << xp.asarray([8, 2], dtype=xp.int8), 28),
+        (lambda: I8 << xp.asarray([-8, 2], dtype=xp.int8), 28),
         (lambda: I8 >> xp.asarray([-1, 2], dtype=xp.int8), 1),
         (lambda: abs(I8), 7),
         (lambda: -I8, -7),
@@ -238,6 +238,7 @@ def test_what_integers_have_a_result_for():
     cases = [
         (lambda: I8 % -1, "[0, 0]"),
         (lambda: I8 >> 50, "[-1, 0]"),
+        (lambda: I8 << 50, "[0, 0]"),
         (lambda: abs(xp.asarray([-127], dtype=xp.int8)), "[127]"),
     ]
     for function, wanted in cases:
