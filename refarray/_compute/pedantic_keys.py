@@ -22,7 +22,7 @@ def check(x: ArrayBase, key: object, *, assigned: bool) -> None:
         found = _open_key(x, items, assigned)
         if found is not None:
             given, instead = found
-            profile.unspecified(f"{given}, as an index", "indexing", instead)
+            profile.unspecified(f"a key with {given}", "indexing", instead)
 
 
 def _open_key(
@@ -38,7 +38,7 @@ def _open_key(
             return "a mask beside something else", "index twice"
         return None
     if arrays and assigned:
-        return "an array of integers in an assignment", "assign through a mask"
+        return "an array of integers, in an assignment", "assign through a mask"
     if any(item.dtype not in KINDS["integral"] for item in arrays):
         return None
     if any(item.dtype is not profile.defaults(x.device).indexing for item in arrays):
@@ -46,10 +46,10 @@ def _open_key(
     if arrays and not all(hasattr(item, "__index__") for item in others):
         return "an array of integers beside slices, ... or None", "use take"
     if assigned and any(item is None for item in others):
-        return "None in an assignment", "reshape the value"
+        return "None, in an assignment", "reshape the value"
     given = sum(item is not None and item is not Ellipsis for item in items)
     if given < x.ndim and not any(item is Ellipsis for item in others):
-        return f"{given} for {x.ndim} axes", "add an ellipsis: x[i, ...]"
+        return f"{given} indices for {x.ndim} axes", "add an ellipsis: x[i, ...]"
     if not arrays and not all(_slices_within(x, items, given)):
         return "a slice that goes beyond its axis", "limit it to the size with min()"
     return None

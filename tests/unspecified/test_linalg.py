@@ -109,3 +109,12 @@ def test_diagonal_is_a_view_and_empty_outside_the_matrix():
     assert values(x)[0] == [0, 7, 0, 0]
     for offset in (4, 7, -3, -9):
         assert linalg.diagonal(x, offset=offset).shape == (0,)
+
+
+def test_products_of_integers_wrap_around():
+    x, two = xp.asarray([100, 1], dtype=xp.int8), xp.asarray([2, 0], dtype=xp.int8)
+    assert values(x @ two) == values(xp.tensordot(x, two, axes=1)) == -56
+    assert values(linalg.outer(x, two)) == [[-56, 0], [2, 0]]
+    a, b = (xp.asarray(v, dtype=xp.int8) for v in ([100, 0, 0], [0, 2, 0]))
+    assert values(linalg.cross(a, b)) == [0, 0, -56]
+    assert values(linalg.trace(xp.asarray([[2**62, 0], [0, 2**62]]))) == -(2**63)

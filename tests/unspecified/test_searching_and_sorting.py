@@ -113,6 +113,12 @@ def test_a_sorter_out_of_range():
             xp.searchsorted(x, x, sorter=xp.asarray(sorter))
 
 
+def test_searching_what_is_not_sorted():
+    x = xp.asarray([3, 1, 2])
+    for found in values(xp.searchsorted(x, x)):
+        assert 0 <= found <= 3
+
+
 def test_conditions_are_bool():
     x = xp.asarray([0.0, 1.0])
     for condition in (x, xp.asarray([0, 1]), True):

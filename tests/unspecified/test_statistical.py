@@ -62,6 +62,15 @@ def test_a_sum_in_another_kind_converts_first():
         xp.sum(xp.asarray([1j]), dtype=xp.float64)
 
 
+def test_sums_and_products_of_integers_wrap_around():
+    x = xp.asarray([2**62, 2**62])
+    assert values(xp.sum(x)) == -(2**63)
+    assert values(xp.prod(x)) == 0
+    assert values(xp.cumulative_sum(x)) == [2**62, -(2**63)]
+    small = xp.asarray([100, 100], dtype=xp.int8)
+    assert values(xp.sum(small, dtype=xp.int8)) == -56
+
+
 @pytest.mark.parametrize("correction", [None, 1j, "1"])
 def test_a_correction_is_a_real_number(correction):
     with pytest.raises(TypeError, match="correction"):
