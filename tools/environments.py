@@ -69,6 +69,10 @@ class Environment:
         """Its interpreter."""
         return self.folder / "bin" / "python"
 
+    def interpreter(self) -> str:
+        """Return the interpreter to make it with."""
+        return os.environ.get("PYTHON", sys.executable)
+
     def build(self) -> None:
         """Create it, or bring it up to date. Raises NotInstalled."""
         wanted = "\n".join([*ALWAYS, *self.requirements])
@@ -76,8 +80,7 @@ class Environment:
         if stamp.exists() and stamp.read_text() == wanted:
             return
         if not self.python.exists():
-            python = os.environ.get("PYTHON", sys.executable)
-            _run(python, "-m", "venv", str(self.folder))
+            _run(self.interpreter(), "-m", "venv", str(self.folder))
         if os.environ.get("ANY_SIZE") != "1":
             self._refuse_gpu_packages()
         self._pip("install", *ALWAYS, *self.requirements)

@@ -213,18 +213,22 @@ def mixes_with_numpy() -> builtins.bool:
 def from_numpy(obj: object) -> DType | None:
     """Return the dtype that NumPy means by `obj`; None if it is none of ours.
 
-    A dtype or scalar type of NumPy's, Python's bool, int, float or complex, or a name.
+    A dtype or scalar type of NumPy's, Python's bool, int, float or complex, or a name
+    such as "float64", "f8" or "<f8".
     """
-    if isinstance(obj, (np.dtype, type, str)):
-        return _MEANT.get(obj)
-    return None
+    if isinstance(obj, str):
+        try:
+            obj = np.dtype(obj)
+        except TypeError:
+            return None
+    return _MEANT.get(obj) if isinstance(obj, (np.dtype, type)) else None
 
 
 def _numpy_table() -> dict[object, DType]:
     table: dict[object, DType] = {}
     for dtype in (*STANDARD, float16):
         known = np.dtype(str(dtype))
-        table |= {known: dtype, known.type: dtype, str(dtype): dtype}
+        table |= {known: dtype, known.type: dtype}
     # C has two types for one of its integers; NumPy has a scalar type for each.
     table |= {np.longlong: int64, np.ulonglong: uint64}
     return table | {

@@ -54,7 +54,7 @@ def test_elsewhere_a_dtype_has_no_attribute_of_numpys(dtype, name):
 @pytest.mark.parametrize("dtype", KNOWN, ids=str)
 def test_equality_is_numpys_from_both_sides(interop, dtype):
     known = np.dtype(str(dtype))
-    for other in (known, known.type, str(dtype)):
+    for other in (known, known.type, known.name, known.char, known.str):
         assert dtype == other
         assert not dtype != other
     assert known == dtype
@@ -75,6 +75,7 @@ def test_equality_with_what_is_no_dtype(interop):
     assert (xp.int64 == np.ones(3)) is False
     assert all(xp.float64 == kind for kind in (float, np.float64, np.double))
     assert xp.float64 != np.floating
+    assert xp.float64 != "float" + "32" and xp.float64 != "no such name"
     assert xp.float64 != np.dtype([("a", "f8")])
     assert bfloat16 != np.dtype("uint16")
 
