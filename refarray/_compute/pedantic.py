@@ -185,12 +185,21 @@ def _remainder(name: str, dtype: DType, x1: _Array, x2: _Array) -> None:
         )
 
 
-def _shift(name: str, dtype: DType, x1: _Array, x2: _Array) -> None:
-    if np.any((x2 < 0) | (x2 >= dtype.bits)):
+def _left_shift(name: str, dtype: DType, x1: _Array, x2: _Array) -> None:
+    _right_shift(name, dtype, x1, x2)
+    if np.any(x2 >= dtype.bits):
         unspecified(
-            f"{name} of {dtype} by fewer than 0 or more than {dtype.bits - 1} places",
-            f"{name}, x2",
+            f"{name} of {dtype} by {dtype.bits} places or more",
+            f"{name}: whether bits beyond the dtype are lost is not mentioned",
             "limit the places with clip first",
+        )
+
+
+def _right_shift(name: str, dtype: DType, x1: _Array, x2: _Array) -> None:
+    # By the width and more it is floor division by a power of two, like any other.
+    if np.any(x2 < 0):
+        unspecified(
+            f"{name} by a negative number of places", f"{name}, x2", "shift back"
         )
 
 
@@ -203,8 +212,8 @@ _UNARY: dict[str, Callable[[str, DType, _Array], None]] = {
 
 _BINARY: dict[str, Callable[[str, DType, _Array, _Array], None]] = {
     "add": _add,
-    "bitwise_left_shift": _shift,
-    "bitwise_right_shift": _shift,
+    "bitwise_left_shift": _left_shift,
+    "bitwise_right_shift": _right_shift,
     "divide": _infinite_parts,
     "floor_divide": _floor_divide,
     "multiply": _multiply,

@@ -246,7 +246,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "`bitwise_left_shift`, `bitwise_right_shift`: by the width of the dtype or more, "
     "or by a negative number": (
         lambda: ZERO << 64,
-        lambda: int8(1) >> int8(8),
+        lambda: int8(1) >> int8(-8),
         lambda: int8(1) << -1,
         lambda: 1 << uint8(8),
     ),

@@ -99,6 +99,7 @@ SPECIFIED: list[tuple[Callable[[], Any], Any]] = [
     (lambda: int8(-128) // 1, [-128]),
     (lambda: int8(1, -1) << 7, [-128, -128]),
     (lambda: int8(-128) >> 7, [-1]),
+    (lambda: int8(-128, 1) >> 100, [-1, 0]),
     (lambda: xp.negative(array(0, dtype=xp.uint8)), [0]),
     (lambda: int8(-2) ** 7, [-128]),
     (lambda: int8(-1, 0, 1) ** 127, [-1, 0, 1]),
