@@ -77,10 +77,10 @@ class Array(Operators):
     # Beside the standard, as NumPy's arrays have them.
 
     @property
-    def nbytes(self) -> int:
+    def nbytes(self) -> int | None:
         """Size of the elements in bytes; under profile numpy_interop only."""
         if profile.mixes_with_numpy():
-            return self._size * self.dtype.bits // 8
+            return self.size and self._size * self.dtype.bits // 8
         raise AttributeError(
             "an array of the standard has no attribute 'nbytes' (array API 2025.12, "
             "array object); profile numpy_interop has it"
@@ -89,6 +89,8 @@ class Array(Operators):
     def __len__(self) -> int:
         """Return the size of the first axis; under profile numpy_interop only."""
         if profile.mixes_with_numpy():
+            if self.ndim and type(self._shape[0]) is Unknown:
+                raise profile.unknown_size("len()")
             return len(self._view)
         raise TypeError(
             f"object of type {type(self).__name__!r} has no len(): x.shape[0] is the "

@@ -233,3 +233,21 @@ def test_no_message_tells_a_size() -> None:
             with pytest.raises((ValueError, IndexError, TypeError)) as caught:
                 operation()
             assert "14159" not in str(caught.value)
+
+
+def test_what_numpy_interop_adds_tells_no_size() -> None:
+    x = xp.asarray([[1.0], [2.0], [3.0]])
+    with profiles.use("numpy_interop", **UNKNOWN):
+        y = x[x[:, 0] > 1]
+        assert y.nbytes is None
+        with pytest.raises(ValueError, match=r"len\(\) needs a size"):
+            len(y)
+        assert len(y.T) == 1
+        assert (x.nbytes, xp.zeros(0).nbytes) == (24, 0)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_seed_changes_no_shape(seed: int) -> None:
+    with profiles.use("dask+adversarial", seed=seed):
+        for case in CASES:
+            assert [x.shape for x in results(case)] == case.shapes
