@@ -44,6 +44,7 @@ __all__ = [
     "active",
     "place",
     "profile",
+    "restart",
     "set_default",
     "use",
 ]
@@ -400,6 +401,15 @@ def set_default(*names: str | Profile, **flags: Any) -> Profile:
     Threads that exist and threads to come included. Returns the default before.
     """
     return _profile.set_default(profile(*names, **flags))
+
+
+def restart(label: str) -> None:
+    """Let what `seed` decides begin again, in its own way for each label.
+
+    Called with the name of a test before it runs, a test that fails among others fails
+    alone as well.
+    """
+    _profile.restart(label)
 
 
 def use_environment() -> None:

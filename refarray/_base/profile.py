@@ -95,11 +95,15 @@ class _Use:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.chance: Generator | None = None
-        if profile.seed is not None:
+        self.restart(b"")
+
+    def restart(self, label: bytes) -> None:
+        """Let the random numbers begin again, others for each label."""
+        if self.profile.seed is not None:
             # Not before: most programs have no use for it.
             from numpy.random import default_rng
 
-            self.chance = default_rng(profile.seed)
+            self.chance = default_rng([self.profile.seed, *label])
 
 
 # Whether anything but `strict` has been in force in this process. Never unset: what
@@ -273,6 +277,11 @@ def chance() -> Generator | None:
 
 # What takes more memory is not copied, filled or shuffled only to surprise.
 SURPRISE = 1 << 24  # bytes
+
+
+def restart(label: str) -> None:
+    """Let the random numbers of the seed in force begin again, for what has a name."""
+    _active.get(_default).restart(label.encode())
 
 
 def coin(nbytes: int = 0) -> bool:

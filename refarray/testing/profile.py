@@ -35,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--refarray-profile: {error}") from error
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Make a test independent of those before, so that it fails alone as well."""
+    profiles.restart(item.nodeid)
+
+
 def pytest_report_header() -> str:
     """Say which profile it is."""
     return f"refarray profile: {profiles.active().name}"

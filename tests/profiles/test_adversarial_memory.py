@@ -281,6 +281,17 @@ def test_each_use_begins_anew():
     assert results[0] == results[1]
 
 
+def test_a_restart_makes_a_test_independent_of_those_before():
+    results = {}
+    with use("adversarial", seed=5):
+        for label in ("one", "two", "one"):
+            profiles.restart(label)
+            result = program()
+            assert results.setdefault(label, result) == result
+    assert results["one"] != results["two"]
+    profiles.restart("without a seed nothing happens")
+
+
 def test_strict_inside_is_strict():
     with use("adversarial", seed=1), use("strict"):
         assert program() == program()
