@@ -79,7 +79,7 @@ def _handle(stream: object) -> int | None:
         )
     if stream == -1:
         return None
-    if stream < -1 or stream == 0:
+    if not 0 < stream < 2**64:
         raise ValueError(
             f"stream {stream} is no CUDA stream: {LEGACY} is the legacy default one, "
             f"{PER_THREAD} the thread's own, larger numbers are handles, and -1 asks "

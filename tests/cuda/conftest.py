@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from targets import Target
 
 from refarray import cuda
 from refarray._memory.cuda_driver import Driver
+from refarray.testing.simulated_driver import SimulatedDriver, simulated_cuda
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +57,13 @@ def driver(target: Target) -> Iterator[Driver]:
     """The target as the driver of the process."""
     with cuda.use_driver(target.lib) as using:
         yield using
+
+
+@pytest.fixture
+def simulated() -> Iterator[SimulatedDriver]:
+    """Simulated devices for arrays; the test shall make no mistake on them."""
+    with simulated_cuda(force=True) as driver:
+        yield driver
+        gc.collect()
+        cuda.empty_cache()
+    assert driver.faults == []
