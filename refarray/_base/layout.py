@@ -2,7 +2,8 @@
 
 Element (i, j, ...) lies at `offset + i * strides[0] + j * strides[1] + ...`. Everything
 here is arithmetic on such integers: no arrays, no memory. Strides and offsets count
-elements, not bytes.
+elements, not bytes. A size may be one that the program must not know: `Unknown`. Arrays
+have it so in `_shape` and `_size`, and show None in `shape` and `size`.
 
 Next folder: `_memory/`.
 """
