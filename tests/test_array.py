@@ -313,12 +313,41 @@ def test_an_array_is_made_by_functions():
 @pytest.mark.parametrize("name", [str(d) for d in dtypes.STANDARD])
 def test_pickles_and_copies_are_new_memory_with_the_same_elements(name):
     x = array(np.arange(6).reshape(2, 3).T, name)
-    pickles = [pickle.loads(pickle.dumps(x, p)) for p in (2, pickle.HIGHEST_PROTOCOL)]
+    pickles = [pickle.loads(pickle.dumps(x, p)) for p in range(2, 6)]
     for y in (*pickles, copy.copy(x), copy.deepcopy(x)):
         assert (y.shape, y.dtype, y.device) == (x.shape, x.dtype, x.device)
         assert values(y) == values(x)
         y[0, 0] = True if name == "bool" else 7
         assert values(x)[0][0] == 0
+
+
+LAYOUTS = {
+    "row-major": lambda x: x,
+    "transposed": lambda x: x.T,
+    "strided": lambda x: x[::2, ::-1],
+    "without dimensions": lambda x: x[1, 2],
+    "empty": lambda x: x[:0, :],
+    "read-only": lambda x: xp.broadcast_to(x, (2, 4, 6)),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_pickle_may_leave_the_memory_to_others(layout):
+    x = layout(array(np.arange(24).reshape(4, 6)))
+    buffers = []
+    pickled = pickle.dumps(x, 5, buffer_callback=buffers.append)
+    (sent,) = buffers
+    if layout is LAYOUTS["row-major"]:
+        shared = np.frombuffer(sent, np.int64)
+        x[0, 0] = 100
+        assert shared[0] == 100, "a copy was made"
+    expected = values(x)
+    del x
+    for received in (sent, bytes(sent.raw()), bytearray(sent.raw())):
+        y = pickle.loads(pickled, buffers=[received])
+        assert values(y) == expected
+        assert not np.may_share_memory(np.asarray(y), np.frombuffer(received, "u1"))
+        y[...] = 5
 
 
 def test_weak_references_and_no_hash():

@@ -9,7 +9,9 @@ Next: `casting.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from operator import index
+from pickle import PickleBuffer
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -232,12 +234,20 @@ class Array(Operators):
         return host.copy(self)
 
     # A pickle holds data only: dtype, shape, the bytes of the elements, and the device.
-    def __reduce__(self) -> tuple[Any, ...]:
+    # From protocol 5 on the memory itself is lent, for a pickler that sends it along
+    # without a copy; any other writes the same bytes.
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         if profile.guarded:
             profile.check_values("a pickle")
         here = self if self.device.memory != "device" else host.copy(self, CPU)
-        data = numpy_view(here)
-        return _restore, (self.dtype, data.shape, data.tobytes(), self.device)
+        view = numpy_view(here)
+        data: PickleBuffer | bytes
+        if index(protocol) < 5:
+            data = view.tobytes()
+        else:
+            compact = view if view.flags.c_contiguous else view.copy()
+            data = PickleBuffer(compact.data)
+        return _restore, (self.dtype, view.shape, data, self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 
@@ -311,12 +321,16 @@ def transfer(function: str, x: Array, target: Device, stream: Any = None) -> Arr
 
 
 def _restore(
-    dtype: DType, shape: tuple[int, ...], data: bytes, device: Device = CPU
+    dtype: DType,
+    shape: tuple[int, ...],
+    data: bytes | bytearray | memoryview | PickleBuffer,
+    device: Device = CPU,
 ) -> Array:
     place = device if device.memory != "device" else CPU
     out: Array = allocate(shape, dtype, place, False)
-    flat = numpy_view(out)
-    flat[...] = np.frombuffer(data, flat.dtype).reshape(shape)
+    target = numpy_view(out)
+    elements = np.frombuffer(memoryview(data), target.dtype)
+    target[...] = elements.reshape(shape)
     return out if place is device else host.copy(out, device)
 
 

@@ -367,4 +367,7 @@ def scalar_value(scalar: Any, dtype: DType) -> Any:
         check_int_range(scalar, dtype)
     if profile.guarded:
         pedantic.scalar(scalar, dtype)
-    return call(NUMPY_DTYPES[dtype].type, scalar)
+    return call(_SCALAR_TYPES[dtype.key], scalar)
+
+
+_SCALAR_TYPES = {dtype.key: NUMPY_DTYPES[dtype].type for dtype in dtypes.STANDARD}
