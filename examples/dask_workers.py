@@ -97,7 +97,7 @@ def main() -> None:
     cluster = LocalCluster(
         n_workers=WORKERS,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port
         silence_logs=logging.CRITICAL,  # a worker's last words when the cluster ends
     )
     with cluster, Client(cluster) as client:
