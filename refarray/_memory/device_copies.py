@@ -17,7 +17,12 @@ from refarray._base import dtypes
 from refarray._base.devices import CPU, Device
 from refarray._base.layout import row_major_strides
 from refarray._memory import cuda_memory, host
-from refarray._memory.cuda_streams import Stream, current_stream, order
+from refarray._memory.cuda_streams import (
+    Stream,
+    current_stream,
+    keeper_of_current_stream,
+    order,
+)
 from refarray._memory.device import find_device
 from refarray._memory.device_use import extent, memory_of, ordinal_of_place
 from refarray._memory.native import ArrayBase, allocate
@@ -46,27 +51,25 @@ def copy(x: _A, target: Device) -> _A:
 
 
 def copy_on_stream(x: _A, target: Device, stream: object) -> _A:
-    """Do as `copy`, on a stream of any library, which may be gone afterwards.
-
-    It follows the current stream, which in turn follows it.
-    """
+    """Do as `copy`, on a stream of any library."""
     device = x.device if x.device.memory == "device" else target
     ordinal = ordinal_of_place(device.dlpack)
     chosen = Stream.external(stream, find_device(f"cuda:{ordinal}"))
-    before = current_stream(ordinal)
-    order(ordinal, before, chosen.handle)
     used: list[ArrayBase] = [x]
     try:
         with chosen:
+            is_kept = keeper_of_current_stream(ordinal) is not None
             out = copy(x, target)
             used.append(out)
     finally:
-        order(ordinal, chosen.handle, before)
-        for array in used:
-            if array.device.memory == "device" and array._size:
-                memory = memory_of(array)
-                if memory.ordinal == ordinal:
-                    memory.forget(chosen.handle, before)
+        if not is_kept:
+            # A bare handle may be nothing, or another stream, afterwards.
+            order(ordinal, chosen.handle, current_stream(ordinal))
+            for array in used:
+                if array.device.memory == "device" and array._size:
+                    memory = memory_of(array)
+                    if memory.ordinal == ordinal:
+                        memory.forget(chosen.handle)
     return out
 
 

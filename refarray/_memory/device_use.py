@@ -35,9 +35,10 @@ def ordinal_of_place(place: tuple[int, int]) -> int:
 class Memory:
     """Memory that a driver knows, ours or a producer's, and the streams that use it.
 
-    `place` is DLPack's device type and id. `streams` are those that may have work on
-    it, all of them in order with the last write, which is in `writer`; each handle
-    comes with what keeps it valid, None if that is up to the program.
+    `place` is DLPack's device type and id. `writer` is the stream of the last write.
+    What comes after all `streams` comes after all work on the memory: `writer`, or
+    those that have read since. Each handle goes with what keeps it valid, None if that
+    is up to the program.
     """
 
     __slots__ = (
@@ -48,6 +49,7 @@ class Memory:
         "home",
         "keeper",
         "writer",
+        "writer_keeper",
         "streams",
     )
 
@@ -58,7 +60,7 @@ class Memory:
         self.nbytes = nbytes
         # The stream that is current now is the one that may use the memory at once.
         self.home = self.writer = current_stream(self.ordinal)
-        self.keeper = keeper_of_current_stream(self.ordinal)
+        self.keeper = self.writer_keeper = keeper_of_current_stream(self.ordinal)
         self.streams: dict[int, object] = {self.home: self.keeper}
 
     @property
@@ -82,10 +84,13 @@ class Memory:
         known = stream in self.streams and stream != PER_THREAD
         if writes:
             self.order_before(stream)
-            self.streams = {stream: keeper_of_current_stream(ordinal)}
             self.writer = stream
+            self.writer_keeper = keeper_of_current_stream(ordinal)
+            self.streams = {stream: self.writer_keeper}
         elif not known:
             self._order(self.writer, stream)
+            if stream != self.writer:
+                self.streams.pop(self.writer, None)
             self.streams[stream] = keeper_of_current_stream(ordinal)
         # Simulated kernels run on the host: their driver is told what they use.
         if using.compute is not None and nbytes:
@@ -96,9 +101,9 @@ class Memory:
                 )
 
     def comes_before(self) -> None:
-        """Note that the current stream is in order with all work on this memory."""
-        stream, keeper = current_stream(self.ordinal), keeper_of_current_stream
-        self.streams.setdefault(stream, keeper(self.ordinal))
+        """Note that the current stream is in order after all work on this memory."""
+        stream = current_stream(self.ordinal)
+        self.streams = {stream: keeper_of_current_stream(self.ordinal)}
 
     def order_before(self, stream: int) -> None:
         """Let `stream` wait for all work of ours on this memory."""
@@ -108,12 +113,14 @@ class Memory:
     def _order(self, first: int, then: int) -> None:
         order(self.ordinal, for_all_threads(first), then, self.driver)
 
-    def forget(self, stream: int, successor: int) -> None:
-        """Let `successor`, in order after `stream`, stand for it: that may be gone."""
+    def forget(self, stream: int) -> None:
+        """Let the current stream, in order after `stream`, stand for it."""
+        successor = current_stream(self.ordinal)
+        keeper = keeper_of_current_stream(self.ordinal)
         if self.streams.pop(stream, self) is not self:
-            self.streams.setdefault(successor, None)
+            self.streams.setdefault(successor, keeper)
         if self.writer == stream:
-            self.writer = successor
+            self.writer, self.writer_keeper = successor, keeper
 
 
 def for_all_threads(stream: int) -> int:
