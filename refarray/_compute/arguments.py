@@ -131,6 +131,14 @@ def check_tuple(name: str, given: object) -> None:
         )
 
 
+def tuple_of_list(axes: Any) -> Any:
+    """Return axes, a list of them as a tuple."""
+    if isinstance(axes, list):
+        check_tuple("a function of axes", axes)
+        return tuple(axes)
+    return axes
+
+
 def shape_tuple(name: str, shape: object) -> tuple[int, ...]:
     """Return a shape where the standard takes no single integer for one."""
     if profile.guarded:

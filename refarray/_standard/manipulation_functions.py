@@ -27,6 +27,7 @@ from refarray._compute.arguments import (
     indices,
     integer,
     shape_tuple,
+    tuple_of_list,
 )
 from refarray._compute.array import Array
 from refarray._compute.freedom import apart, share
@@ -60,9 +61,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
     ValueError for shapes that do not broadcast.
     """
-    return layout.broadcast_shapes(
-        *(shape_tuple("broadcast_shapes", s) for s in shapes)
-    )
+    given = [shape_tuple("broadcast_shapes", shape) for shape in shapes]
+    return layout.broadcast_shapes(*given)
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
@@ -175,7 +175,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """View with the order of elements reversed along `axis`, or along all axes."""
     check_array("flip", x)
-    reversed_axes = normalize_axes(_tuple(axis), x.ndim)
+    reversed_axes = normalize_axes(tuple_of_list(axis), x.ndim)
     shape, strides = x._shape, list(x._strides)
     offset = 0
     for i in reversed_axes:
@@ -202,14 +202,7 @@ def _axes(name: str, axes: object, ndim: int) -> tuple[int, ...]:
             f"{name} takes an axis or a tuple of axes, not None "
             f"(array API 2025.12, {name})"
         )
-    return normalize_axes(_tuple(axes), ndim)
-
-
-def _tuple(obj: Any) -> Any:
-    if isinstance(obj, list):
-        check_tuple("a function with axes", obj)
-        return tuple(obj)
-    return obj
+    return normalize_axes(tuple_of_list(axes), ndim)
 
 
 # Shape -------------------------------------------------------------------------------
@@ -390,9 +383,9 @@ def roll(
     one shift, or one for each axis.
     """
     check("roll", x)
-    axes = (0,) if axis is None else normalize_axes(_tuple(axis), x.ndim)
+    axes = (0,) if axis is None else normalize_axes(tuple_of_list(axis), x.ndim)
     if isinstance(shift, (tuple, list)):
-        _tuple(shift)
+        shift = tuple_of_list(shift)
         shifts = tuple(integer("roll", "shift", n) for n in shift)
     else:
         shifts = (integer("roll", "shift", shift),) * len(axes)
