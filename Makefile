@@ -10,8 +10,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix clients engines lint \
-        format types layers bench wheel clean
+.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix clients \
+        client-profiles engines lint format types layers bench wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -53,6 +53,9 @@ clients: $(VENV)/installed ## test suites of SciPy and other clients on refarray
 # ENGINES="mpi dask" runs only these again. Cubed 0.28 needs Python 3.12, as above.
 engines: $(VENV)/installed ## Cubed, Dask and MPI with arrays of refarray [ENGINES=]
 	@$(BIN)/python tools/engines.py $(ENGINES)
+
+client-profiles: $(VENV)/installed ## array-api-extra's tests under each profile [ONLY=]
+	@$(BIN)/python tools/client_profiles.py $(ONLY)
 
 lint: $(VENV)/lint ## ruff: errors, imports, docstrings, format
 	@$(BIN)/ruff check .

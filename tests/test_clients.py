@@ -115,3 +115,21 @@ def test_every_suite_has_an_environment_with_exact_versions(clients):
 def test_the_python_that_is_given_is_taken(clients, monkeypatch):
     monkeypatch.setenv("PYTHON", "some/python")
     assert clients.find_python() == "some/python"
+
+
+def test_failures_under_a_profile_have_a_cause(clients):
+    import client_profiles
+
+    def report(*files, error):
+        lines = [f'  File "/e/array_api_extra/{file}", line 3, in f' for file in files]
+        lines.append('  File "/e/refarray/_compute/array.py", line 9, in __bool__')
+        return "\n".join([*lines, error])
+
+    values = "TypeError: bool() needs the values of an array"
+    there = report("tests/main/test_at.py", "_agnostic/_statistical.py", error=values)
+    number = client_profiles.cause_of(there)
+    assert client_profiles.CAUSES[number].fault == "the client's"
+    number = client_profiles.cause_of(report("tests/main/test_at.py", error=values))
+    assert client_profiles.CAUSES[number].fault == "by design"
+    assert client_profiles.cause_of(report("_at.py", error="ZeroDivisionError")) is None
+    assert client_profiles.cause_of("nothing that is known") is None

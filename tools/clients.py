@@ -126,6 +126,14 @@ def _run(*command: str) -> str:
     return ended.stdout
 
 
+def environment_of(suite: Suite) -> Environment:
+    """Return the environment of a suite, in $ENVIRONMENTS or the checkout."""
+    parent = Path(os.environ.get("ENVIRONMENTS", str(ROOT / ".environments")))
+    return Environment(
+        suite.environment, parent.resolve() / f"client-{suite.environment}"
+    )
+
+
 def build_wheel(folder: Path) -> Path:
     """Build refarray's wheel, from the files as they are now."""
     # Of a copy: what lies in build/ would get into the wheel.
@@ -147,9 +155,9 @@ def build_wheel(folder: Path) -> Path:
 
 def run_suite(suite: Suite, environment: Environment, on: str) -> dict[str, Any]:
     """Run a suite on refarray, or on array-api-strict, and return what came of it."""
-    folder = environment.folder / "runs" / suite.name / on
+    report = report_of(suite, environment, on)
+    folder, log = report.parent, report.with_name("log.txt")
     folder.mkdir(parents=True, exist_ok=True)
-    report, log = folder / "report.xml", folder / "log.txt"
     report.unlink(missing_ok=True)
     (folder / "pytest.ini").write_text(suite.ini)
     plugin = STAND_IN if on == "refarray" and suite.stand_in else ()
@@ -179,6 +187,11 @@ def run_suite(suite: Suite, environment: Environment, on: str) -> dict[str, Any]
         raise Failed(f"{suite.name} did not run on refarray; see {log}")
     failures = sorted(failed_tests(report))
     return {**counts(text), "seconds": seconds, "failures": failures}
+
+
+def report_of(suite: Suite, environment: Environment, on: str) -> Path:
+    """Return where the report of a run is."""
+    return environment.folder / "runs" / suite.name / on / "report.xml"
 
 
 OUTCOMES = ("passed", "failed", "errors", "skipped", "xfailed", "xpassed")
@@ -303,7 +316,6 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=names, metavar="NAME")
     parser.add_argument("--baseline", action="store_true")
     options = parser.parse_args()
-    parent = Path(os.environ.get("ENVIRONMENTS", str(ROOT / ".environments"))).resolve()
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     status = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -313,9 +325,7 @@ def main() -> int:
                 continue
             print(f"{suite.name} ...", flush=True)
             try:
-                environment = Environment(
-                    suite.environment, parent / f"client-{suite.environment}"
-                )
+                environment = environment_of(suite)
                 environment.build(wheel)
                 data[suite.name] = measure(
                     suite, environment, data.get(suite.name, {}), options.baseline
