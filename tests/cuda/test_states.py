@@ -1,0 +1,194 @@
+"""Each state of a machine, as a program with arrays meets it, and what it is told.
+
+`test_driver.py` has the same states below the arrays. The fake of fake/ is the driver,
+in child processes; no CuPy and no GPU is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_driver import output
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the fake CUDA driver is a Linux library"
+)
+
+# What the children begin with: CuPy is not there, `said` is what an action raises, and
+# what they put into `found` is what the test looks at.
+BEGIN = """
+import json, sys
+sys.modules["cupy"] = None
+import numpy as np
+import refarray as xp
+from refarray import cuda
+
+def said(action, *arguments, **named):
+    try:
+        action(*arguments, **named)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return None
+
+found = {}
+"""
+
+
+def find(code: str, library: Path, **environment: str) -> dict[str, Any]:
+    """What `code` has put into `found`, in a child process with that driver."""
+    text = output(f"{BEGIN}{code}\nprint(json.dumps(found))", library, **environment)
+    answers: dict[str, Any] = json.loads(text)
+    return answers
+
+
+# ---- No device -----------------------------------------------------------------------
+
+NO_DRIVER = "no CUDA driver (libcuda-of-nobody.so.1 not found)"
+HIDDEN = "CUDA driver found, but no device (CUDA_VISIBLE_DEVICES is '')"
+NO_DEVICE = "CUDA driver found, but no device (CUDA_VISIBLE_DEVICES is not set)"
+STUB = (
+    "libcuda.so.1 is the stub that the CUDA toolkit has for linking, not a driver: "
+    "remove its folder (.../stubs) from LD_LIBRARY_PATH"
+)
+TOO_OLD = (
+    "the CUDA driver is too old: it runs CUDA 11.8 at most, and refarray needs 12.0 or "
+    "newer"
+)
+BROKEN = "cuInit: an error unknown to the driver (999): no description"
+
+ASK = """
+class Theirs:
+    def __dlpack_device__(self):
+        return 2, 0
+    def __dlpack__(self, **asked):
+        raise AssertionError("a capsule was asked for")
+
+x = xp.asarray([1.0, 2.0])
+found["why"] = cuda.why_not()
+for name in "cuda:0", "cuda_managed:0", "cuda_host:0":
+    found[name] = said(xp.Device, name)
+found["a stream"] = said(cuda.Stream)
+found["an import"] = said(xp.from_dlpack, Theirs())
+found["an export"] = said(x.__dlpack__, dl_device=(2, 0), max_version=(1, 3))
+found["devices"] = [str(each) for each in xp.__array_namespace_info__().devices()]
+found["the cpu"] = np.from_dlpack(x + 1).tolist()
+"""
+
+ELSEWHERE = """
+from refarray._memory import cuda_driver
+cuda_driver.LIBRARY = "libcuda-of-nobody.so.1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("reason", "environment"),
+    [
+        (NO_DRIVER, {}),
+        (NO_DEVICE, {"FAKECUDA_DEVICES": "0"}),
+        (HIDDEN, {"FAKECUDA_INIT": "100", "CUDA_VISIBLE_DEVICES": ""}),
+        (STUB, {"FAKECUDA_INIT": "34"}),
+        (TOO_OLD, {"FAKECUDA_VERSION": "11080"}),
+        (BROKEN, {"FAKECUDA_INIT": "999"}),
+    ],
+    ids=["no driver", "no device", "hidden", "stub", "too old", "broken"],
+)
+def test_without_a_device(
+    fake_library: Path, reason: str, environment: dict[str, str]
+) -> None:
+    begin = ELSEWHERE if reason is NO_DRIVER else ""
+    found = find(begin + ASK, fake_library, **environment)
+    assert found["why"] == reason
+    for name in ("cuda:0", "cuda_managed:0", "cuda_host:0"):
+        said = f"no device is named {name!r}: {reason}"
+        assert found[name] == ["ValueError", said]
+    assert found["a stream"] == ["CudaError", reason]
+    said = "the producer announces DLPack device (2, 0): no device is named 'cuda:0': "
+    assert found["an import"] == ["BufferError", said + reason]
+    assert found["an export"][0] == "BufferError"
+    assert found["devices"] == ["cpu"]
+    assert found["the cpu"] == [2.0, 3.0]
+
+
+# ---- A device, and no CuPy -----------------------------------------------------------
+
+WORKS = """
+cpu, device = xp.Device("cpu"), xp.Device("cuda:0")
+x = xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+
+def host(y):
+    return np.from_dlpack(y.to_device(cpu)).tolist()
+
+with cuda.Stream() as stream:
+    found["on a stream"] = host(xp.asarray(x, copy=True))
+found["devices"] = [str(each) for each in xp.__array_namespace_info__().devices()]
+found["zeros"] = host(xp.zeros(2, device=device))
+found["view"] = host(xp.reshape(x, (3, 2))[::-1, 1])
+found["element"] = float(x[1, 2])
+found["text"] = repr(x[0, :])
+found["another device"] = host(x.to_device(xp.Device("cuda:1")))
+found["managed"] = host(x.to_device(xp.Device("cuda_managed:0")))
+found["pinned"] = np.from_dlpack(x.to_device(xp.Device("cuda_host:0"))).tolist()
+found["to numpy"] = np.from_dlpack(x, device="cpu").tolist()
+found["import"] = host(xp.from_dlpack(x))
+found["interface"] = x.__cuda_array_interface__["version"]
+found["capsule"] = type(x.__dlpack__(stream=stream.handle)).__name__
+"""
+
+
+def test_without_cupy_memory_copies_and_exchange_work(fake_library: Path) -> None:
+    values = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    assert find(WORKS, fake_library) == {
+        "on a stream": values,
+        "devices": ["cpu", "cuda:0", "cuda:1"],
+        "zeros": [0.0, 0.0],
+        "view": [6.0, 4.0, 2.0],
+        "element": 6.0,
+        "text": "Array([1., 2., 3.], dtype=refarray.float64, device=Device('cuda:0'))",
+        "another device": values,
+        "managed": values,
+        "pinned": values,
+        "to numpy": values,
+        "import": values,
+        "interface": 3,
+        "capsule": "PyCapsule",
+    }
+
+
+COMPUTES = """
+device = xp.Device("cuda:0")
+x = xp.asarray([1.0, 2.0], device=device)
+found["an operator"] = said(lambda: x + 1)
+found["a function"] = said(xp.sin, x)
+found["a reduction"] = said(xp.sum, x)
+found["in place"] = said(x.__iadd__, x)
+found["assignment"] = said(x.__setitem__, 0, 1.0)
+found["linalg"] = said(xp.linalg.vector_norm, x)
+found["fft"] = said(xp.fft.rfft, x)
+found["another dtype"] = said(xp.astype, x, xp.float32)
+found["ones"] = said(xp.ones, 3, device=device)
+found["unharmed"] = np.from_dlpack(x, device="cpu").tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        ("12000", "'refarray[cuda12]' (the driver runs CUDA 12.0)"),
+        ("12090", "'refarray[cuda12]' (the driver runs CUDA 12.9)"),
+        ("13000", "'refarray[cuda13]' (the driver runs CUDA 13.0)"),
+    ],
+)
+def test_without_cupy_arithmetic_names_the_extra(
+    fake_library: Path, version: str, words: str
+) -> None:
+    found = find(COMPUTES, fake_library, FAKECUDA_VERSION=version)
+    assert found.pop("unharmed") == [1.0, 2.0]
+    for what, (error, said) in found.items():
+        assert error == "ImportError", what
+        begin = f"refarray computes on CUDA devices with CuPy: pip install {words}. "
+        assert said.startswith(begin), what
+        assert "Memory, copies and exchange work without" in said
