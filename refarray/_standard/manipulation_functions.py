@@ -385,8 +385,7 @@ def roll(
     check("roll", x)
     axes = (0,) if axis is None else normalize_axes(tuple_of_list(axis), x.ndim)
     if isinstance(shift, (tuple, list)):
-        shift = tuple_of_list(shift)
-        shifts = tuple(integer("roll", "shift", n) for n in shift)
+        shifts = tuple(integer("roll", "shift", n) for n in tuple_of_list(shift))
     else:
         shifts = (integer("roll", "shift", shift),) * len(axes)
     if len(shifts) != len(axes) or (axis is None and isinstance(shift, (tuple, list))):
