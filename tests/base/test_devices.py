@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from refarray import profiles
 from refarray._base import devices as module
 from refarray._base.devices import (
     CPU,
@@ -98,9 +99,9 @@ def test_copies_are_the_same_object() -> None:
 
 
 def test_loading_a_device_that_is_not_here(registry: dict[str, Device]) -> None:
-    data = pickle.dumps(register("cuda:7", (DeviceType.kDLCUDA, 7)))
-    del registry["cuda:7"]
-    with pytest.raises(ValueError, match=r"'cuda:7'; known devices: 'cpu'"):
+    data = pickle.dumps(register("npu:7", (DeviceType.kDLExtDev, 7)))
+    del registry["npu:7"]
+    with pytest.raises(ValueError, match=r"'npu:7'; known devices: 'cpu'"):
         pickle.loads(data)
 
 
@@ -112,10 +113,12 @@ def test_a_device_cannot_be_changed() -> None:
 
 def test_register(registry: dict[str, Device]) -> None:
     before = devices()
-    device = register("cuda:1", (2, 1))
-    assert device is Device("cuda:1")
-    assert device.dlpack == (DeviceType.kDLCUDA, 1)
-    assert devices() == (*before, device)
+    device = register("npu", (12, 1), "pretend")
+    with profiles.use(devices=["cpu", "npu"]):
+        assert device is Device("npu")
+        assert devices() == (CPU, device)
+    assert device.dlpack == (DeviceType.kDLExtDev, 1)
+    assert devices() == before
 
 
 def test_register_twice(registry: dict[str, Device]) -> None:
