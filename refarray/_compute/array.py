@@ -91,9 +91,12 @@ class Array(Operators):
     def __len__(self) -> int:
         """Return the size of the first axis; under profile numpy_interop only."""
         if profile.mixes_with_numpy():
-            if self.ndim and type(self._shape[0]) is Unknown:
+            if not self.ndim:
+                raise TypeError("len() of unsized object: this array has no dimensions")
+            size = self._shape[0]
+            if type(size) is Unknown:
                 raise profile.unknown_size("len()")
-            return len(self._view)
+            return size
         raise TypeError(
             f"object of type {type(self).__name__!r} has no len(): x.shape[0] is the "
             "size of its first axis (array API 2025.12, array object); profile "
