@@ -6,6 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from refarray._memory import device_release
+from refarray.testing import simulated_driver
+
 pytest_plugins = ["pytester"]
 
 PAGES = Path(__file__).parents[1] / "docs" / "howto"
@@ -85,3 +88,53 @@ def test_the_message_of_test_your_dlpack(pytester):
         line for line in seen if line.startswith(("AssertionError: ", "capsule 1, "))
     ]
     assert ended.parseoutcomes() == {"passed": 1, "errors": 1}
+
+
+# ---- CUDA, on simulated devices ------------------------------------------------------
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    """A machine without a GPU, for simulated_cuda without `force`."""
+    monkeypatch.setattr(simulated_driver, "real_devices", lambda: 0)
+
+
+def cuda_parts():
+    """The two halves of the page: with a device, and without."""
+    text = (PAGES / "cuda.md").read_text()
+    device, nothing = text.split("\n## Without a GPU\n")
+    found = []
+    for part in (device, nothing):
+        found.append(
+            (
+                re.findall(r"```python\n(.*?)```", part, re.DOTALL),
+                "".join(re.findall(r"```text\n(.*?)```", part, re.DOTALL)),
+            )
+        )
+    return found
+
+
+def test_a_device_as_cuda_says(no_gpu, capsys, monkeypatch):
+    monkeypatch.setattr(device_release, "_limit", device_release._limit)
+    code, promised = cuda_parts()[0]
+    theirs = [block for block in code if "import cupy" in block or "torch" in block]
+    assert len(theirs) == 2  # for which it takes a GPU
+    namespace = {}
+    with simulated_driver.simulated_cuda():
+        for block in code:
+            program = compile(block, "cuda.md", "exec")
+            if block not in theirs:
+                exec(program, namespace)
+        assert namespace["milliseconds"] >= 0
+        assert 0 < namespace["free"] <= namespace["total"]
+        namespace.clear()
+    assert capsys.readouterr().out == promised
+
+
+def test_no_device_as_cuda_says(no_gpu, capsys):
+    code, promised = cuda_parts()[1]
+    namespace = {}
+    for block in code:
+        exec(compile(block, "doubled.py", "exec"), namespace)
+    address = re.compile("0x[0-9a-f]+")
+    assert address.sub("0x", capsys.readouterr().out) == address.sub("0x", promised)
