@@ -34,6 +34,8 @@ def copy(x: _A, target: Device) -> _A:
     """Return the elements of `x` in new row-major memory of `target`."""
     if x.device.memory != "device":
         return _to_device(x, target)
+    if x._size:
+        memory_of(x)  # or its driver is gone
     if target.memory != "device":
         return _to_host(x, target)
     if not _is_compact(x):

@@ -69,16 +69,8 @@ class Memory:
         return ordinal_of_place(self.place)
 
     def use(self, address: int, nbytes: int, *, writes: bool) -> None:
-        """Let the current stream wait for what it must not overtake on these bytes.
-
-        CudaError if the memory belongs to a driver that is not the one in use.
-        """
+        """Let the current stream wait for what it must not overtake on these bytes."""
         using, ordinal = self.driver, self.ordinal
-        if using is not driver_in_use():
-            raise CudaError(
-                "this array lies in memory of a CUDA driver that is not in use (any "
-                "more): a simulation that has ended, or the driver outside of one"
-            )
         stream = current_stream(ordinal)
         # Each thread has another stream of that number.
         known = stream in self.streams and stream != PER_THREAD
@@ -133,18 +125,27 @@ memories: dict[int, Memory] = {}
 
 
 def memory_of(x: ArrayBase) -> Memory:
-    """Return what is known of the memory of an array on a device."""
+    """Return what is known of the memory of an array with elements on a device.
+
+    CudaError if it belongs to a driver that is not the one in use.
+    """
     number = x._buffer.memory
     found = memories.get(number)
-    # Imported: from now on, and in order with the stream that its producer was told.
-    return found or memories.setdefault(number, Memory(x.device.dlpack))
+    if found is None:
+        # Imported: in order with the current stream, which its producer was told.
+        return memories.setdefault(number, Memory(x.device.dlpack))
+    if found.driver is not driver_in_use():
+        raise CudaError(
+            found.driver.unusable
+            or "this array lies in memory of a CUDA driver that is not in use here"
+        )
+    return found
 
 
 def note_use(x: ArrayBase, *, writes: bool = False) -> None:
     """Let the current stream, which is about to work on an array, do so in order.
 
-    An array is one stretch of bytes here, with its gaps. CudaError if its memory is
-    that of a driver not in use.
+    An array is one stretch of bytes here, with its gaps. CudaError as from `memory_of`.
     """
     if x._size:
         memory_of(x).use(*extent(x), writes=writes)

@@ -56,6 +56,8 @@ def prepare_export(
             f"{place}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
             f"{tuple(map(int, CPU.dlpack))} by a copy"
         )
+    if x._size:
+        memory_of(x)  # or its driver is gone
     if copy:
         if handle is None:
             return device_copies.copy(x, x.device), True
