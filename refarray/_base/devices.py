@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from itertools import count
 from typing import NoReturn, final
 
 from refarray._base import profile
@@ -66,7 +67,7 @@ class Device:
         device = _registry.get(name)
         if device is None or not (device is CPU or device.pretend):
             device = find_other(name)
-        if device is None or (profile.guarded and device not in devices()):
+        if device is None or (profile.guarded and not _in_force(device)):
             known = ", ".join(repr(known.name) for known in devices())
             raise ValueError(f"no device is named {name!r}; known devices: {known}")
         return device
@@ -126,16 +127,21 @@ def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device
             f"device {name!r} is registered as {registered.dlpack}, not {device.dlpack}"
         )
     if registered is device:
-        for tell in on_register:
-            tell(device)
+        try:
+            for tell in on_register:
+                tell(device)
+        except BaseException:
+            del _registry[name]  # there is no room for it
+            raise
     return registered
 
 
 CPU = register("cpu", (DeviceType.kDLCPU, 0))
 
 
-# The ids of pretend devices begin where nobody has hardware.
-_FIRST_PRETEND = 1000
+# The ids of pretend devices, by name; they begin where nobody has hardware.
+_pretend_ids: dict[str, int] = {}
+_free_ids = count(1000)
 
 
 def register_pretend(name: str) -> Device:
@@ -146,8 +152,9 @@ def register_pretend(name: str) -> Device:
     """
     if name in _registry:
         return _registry[name]
-    pair = DeviceType.kDLExtDev, _FIRST_PRETEND + len(_registry)
-    return register(name, pair, "pretend")
+    # One step, so that two threads at a time agree on a name and share no number.
+    number = _pretend_ids.setdefault(name, next(_free_ids))
+    return register(name, (DeviceType.kDLExtDev, number), "pretend")
 
 
 def devices() -> tuple[Device, ...]:
@@ -159,6 +166,13 @@ def devices() -> tuple[Device, ...]:
     if places is None:
         return CPU, *others_in_use()
     return tuple(_registry[place.name] for place in places)
+
+
+def _in_force(device: Device) -> bool:
+    """Return whether the profile in force has a device, listed or not."""
+    if profile.active().devices is None:
+        return not device.pretend
+    return device in devices()
 
 
 def default_device() -> Device:
@@ -176,7 +190,7 @@ def as_device(obj: object) -> Device:
     if obj is None:
         return default_device()
     if isinstance(obj, Device):
-        if profile.guarded and obj not in devices():
+        if profile.guarded and not _in_force(obj):
             known = ", ".join(map(repr, devices()))
             raise ValueError(
                 f"profile {profile.active().name!r} has no {obj!r}; its devices: "

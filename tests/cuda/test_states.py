@@ -192,3 +192,31 @@ def test_without_cupy_arithmetic_names_the_extra(
         begin = f"refarray computes on CUDA devices with CuPy: pip install {words}. "
         assert said.startswith(begin), what
         assert "Memory, copies and exchange work without" in said
+
+
+# ---- Profiles ------------------------------------------------------------------------
+
+PROFILES = """
+from refarray import profiles
+
+with profiles.use("gpu"):
+    found["hidden"] = said(xp.Device, "cuda:0")
+for name in "cuda:0", "cuda_managed:0", "cuda_host:0":
+    device = xp.Device(name)
+    found[name] = str(xp.zeros(1, device=device).device)
+with profiles.use(devices=["cuda:0", "cpu"]):
+    found["default"] = str(xp.zeros(1).device)
+    found["no pinned memory"] = said(xp.zeros, 1, device=device)
+found["no pretence"] = said(xp.Device, "gpu")
+"""
+
+
+def test_a_profile_that_was_in_force_hides_no_device_afterwards(
+    fake_library: Path,
+) -> None:
+    found = find(PROFILES, fake_library)
+    assert found.pop("hidden")[0] == "ValueError"
+    assert found.pop("no pinned memory")[0] == "ValueError"
+    assert found.pop("no pretence")[0] == "ValueError"
+    assert found.pop("default") == "cuda:0"
+    assert found == {name: name for name in found} and len(found) == 3
