@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,13 @@ def test_what_is_measured_beside_cupy(tmp_path: Path) -> None:
     assert "Error" not in line["reason"]
     assert all(said.endswith(("bandwidth", "time")) for said in line["broken"])
     assert len(line["measured"]) == 18
+
+
+def test_the_reference_has_a_row_for_each_check() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cuda.md").read_text()
+    rows = page.partition("## Not yet confirmed on a GPU")[2]
+    for name in {"contract", *OK, *SKIPPED} - {"environment"}:
+        assert re.search(rf"^\|.*`{name}`.* \|", rows, re.MULTILINE), name
 
 
 def test_none_begins_after_the_deadline() -> None:

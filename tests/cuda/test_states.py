@@ -113,6 +113,13 @@ def test_without_a_device(
     assert found["the cpu"] == [2.0, 3.0]
 
 
+def test_the_reference_says_the_same() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cuda.md").read_text()
+    no_driver = NO_DRIVER.replace("libcuda-of-nobody.so.1", "libcuda.so.1")
+    for reason in (no_driver, NO_DEVICE, STUB, TOO_OLD):
+        assert f"{reason} |" in page
+
+
 # ---- A device, and no CuPy -----------------------------------------------------------
 
 WORKS = """
