@@ -163,6 +163,11 @@ static int is_deferred(const ra_device *device)
 /* Rename the capsule: the tensor is ours, and the buffer will call its deleter, once. */
 static ra_buffer *take_over(PyObject *capsule, const offer *it, int deferred)
 {
+    /* A profile was asked since, in Python: another thread may have taken it meanwhile. */
+    if (!PyCapsule_IsValid(capsule, ra_capsule_names[it->versioned][0])) {
+        unused_capsule(capsule);
+        return NULL;
+    }
     /* First the name: what is let go later cannot be handed back. */
     if (PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]) < 0)
         return NULL;

@@ -148,6 +148,11 @@ def _single(name: str, dtypes: frozenset[DType]) -> Place:
     return place(name, dtypes, real=_dtypes.float32, complex=_dtypes.complex64)
 
 
+def _seed_of_system() -> int:
+    # Not from the numbers of `random`, which the program may have seeded itself.
+    return random.SystemRandom().randrange(1, 2**32)
+
+
 # Made when they are asked for: pretend devices are registered then.
 _SETS: dict[str, Callable[[], dict[str, Any]]] = {
     "strict": dict,
@@ -199,7 +204,7 @@ _SETS: dict[str, Callable[[], dict[str, Any]]] = {
     # JAX, in this alone.
     "immutable": lambda: {"mutable": False},
     # No library, and any: whatever the standard leaves open, differently each time.
-    "adversarial": lambda: {"seed": random.randrange(1, 2**32)},
+    "adversarial": lambda: {"seed": _seed_of_system()},
     # CuPy and ndonnx, whose dtypes are or equal NumPy's.
     "numpy_interop": lambda: {"numpy_interop": True},
 }
@@ -221,7 +226,7 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
     origin: dict[str, str] = {}
     for label, settings in parts:
         for flag, value in settings.items():
-            if flag == "devices" and flag in merged:
+            if flag == "devices" and flag in merged and flag not in flags:
                 value = _joined(merged[flag], value)
             elif flag in merged and merged[flag] != value and flag not in flags:
                 raise ValueError(
@@ -331,7 +336,8 @@ def _check_flag(flag: str, value: Any) -> Any:
 def _check_devices(value: Any) -> tuple[Place, ...] | None:
     if value is None:
         return None
-    places = tuple(place(item) if isinstance(item, str) else item for item in value)
+    items = () if isinstance(value, str) else value  # "gpu" is not "g", "p", "u"
+    places = tuple(place(item) if isinstance(item, str) else item for item in items)
     if not places or not all(isinstance(item, Place) for item in places):
         raise ValueError(
             "devices is a sequence of at least one place(name, dtypes, ...) or name, "

@@ -71,7 +71,7 @@ class Profile(NamedTuple):
     seed: int | None = None
     numpy_interop: bool = False
     # Not a flag: what `transfers="record"` has written down.
-    transferred: list[Transfer] = []  # noqa: RUF012  (replaced for each use)
+    transferred: list[Transfer] = []  # noqa: RUF012  (each profile made has its own)
 
     def place(self, name: str) -> Place | None:
         """Return the device of that name; None if the profile does not have it."""
@@ -148,10 +148,11 @@ def set_default(profile: Profile) -> Profile:
 
 def _guard(profile: Profile) -> None:
     global guarded
-    if profile is not STRICT and not guarded:
-        guarded = True
+    if profile != STRICT and not guarded:
         for hook in on_guard:
             hook()
+        # Last: another thread that finds it set relies on the hooks.
+        guarded = True
 
 
 # Called once, before the first profile other than `strict` is in force: the native

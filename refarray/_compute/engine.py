@@ -19,7 +19,7 @@ import numpy as np
 
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
-from refarray._memory.host import NUMPY_DTYPES, host_array
+from refarray._memory.host import NUMPY_DTYPES
 from refarray._memory.host import numpy_view as view
 from refarray._memory.native import ArrayBase, allocate
 
@@ -58,9 +58,11 @@ def adopt(
     of the operands, whose sizes may be unknown; None if it has nothing to do with them.
     """
     if device.memory != "device":
-        out: Array = call(host_array, np.asarray(values), dtype, device, shape)
-        return out
-    out = allocate(values.shape if shape is None else shape, dtype, device, False)
+        values = np.asarray(values)
+    # Not inside `call`: in its context the profile in force is not.
+    out: Array = allocate(
+        values.shape if shape is None else shape, dtype, device, False
+    )
     call(np.copyto, view(out), values)  # the one of the library that made them
     return out
 

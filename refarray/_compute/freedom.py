@@ -125,7 +125,7 @@ def unary_view(name: str, x: Array) -> Array | None:
     """
     if x.dtype in _IDENTITIES.get(name, ()):
         return unchanged(x, x._shape)
-    lendable = x.device is CPU and x.size is not None
+    lendable = x.device is CPU and x.size is not None and not x._read_only
     if name in ("real", "imag") and lendable and profile.coin():
         part = getattr(kernel_view(x), name)
         out: Array = wrap(memoryview(part), BY_NAME[part.dtype.name])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import allocate_lock
+from _thread import RLock
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -106,7 +106,7 @@ class Driver:
 
 # The last one is in use; those before it wait until its `use_driver` ends.
 _drivers: list[Driver] = []
-_lock = allocate_lock()
+_lock = RLock()  # a finalizer may come here in the middle of it
 
 
 def driver() -> Driver:
@@ -125,7 +125,9 @@ def driver() -> Driver:
 def _open() -> Driver:
     with _lock:
         if not _drivers:
-            _drivers.append(Driver(_load()))
+            opened = Driver(_load())
+            if not _drivers:
+                _drivers.append(opened)
     return driver()
 
 
@@ -167,7 +169,7 @@ def use_driver(lib: Any) -> Iterator[Driver]:
 def _after_fork_in_child() -> None:
     # A thread that does not exist here may hold the lock.
     global _lock
-    _lock = allocate_lock()
+    _lock = RLock()
     for using in _drivers:
         using.contexts = {}
         using.forked = True

@@ -76,6 +76,28 @@ def test_a_capsule_is_consumed_once(balance, version):
         del x, y
 
 
+def test_a_capsule_that_another_takes_while_a_profile_is_asked():
+    # What a switch of threads can do in there, done by the profile itself.
+    code = (
+        "import refarray as xp\n"
+        "from refarray import _native\n"
+        "taken = []\n"
+        "def check_new(dtype, device):\n"
+        "    if not taken:\n"
+        "        taken.append(None)\n"
+        "        taken[0] = _native.import_capsule(capsule)\n"
+        "capsule = xp.ones(3).__dlpack__()\n"
+        "_native.register_guard(check_new, lambda: (False, 0))\n"
+        "try: _native.import_capsule(capsule)\n"
+        "except ValueError as error: print(error)\n"
+        "print(xp.memory.statistics().imported)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    said, imported = done.stdout.splitlines()
+    assert "it has been consumed" in said
+    assert imported == "1"
+
+
 def test_a_refused_capsule_gives_its_memory_back(balance):
     with balance:
         # NumPy's longdouble has no DLPack type here; its datetime has none at all.

@@ -118,6 +118,7 @@ def test_parts_of_complex_numbers(part, other):
 
 
 def test_what_cannot_be_written_to_is_no_result():
+    z = xp.broadcast_to(xp.asarray([1 + 2j]), (3,))
     with use("adversarial", seed=1):
         for _ in range(CALLS):
             a = np.ones(3)
@@ -126,6 +127,10 @@ def test_what_cannot_be_written_to_is_no_result():
             y = xp.positive(x)
             y += 1
             assert values(x).tolist() == [1.0] * 3
+            for part in (xp.real, xp.imag):
+                y = part(z)
+                y += 1
+            assert values(z).tolist() == [1 + 2j] * 3
 
 
 def test_foreign_memory():

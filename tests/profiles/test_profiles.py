@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -125,6 +126,51 @@ def test_threads_start_from_the_default_of_the_process() -> None:
     assert xp.zeros(1).device.name == "cpu"
 
 
+@pytest.mark.parametrize("default", ["jax32", "torch"])
+def test_a_block_wins_over_the_default_of_the_process(default: str) -> None:
+    # Kernels run in a context of their own, where the default is in force.
+    before = profiles.set_default(default)
+    try:
+        with profiles.use("strict"):
+            x = xp.asarray([3.0, 1.0, 2.0])
+            i = xp.asarray([2, 0], dtype=xp.uint64)
+            results = [
+                xp.sort(xp.unique_values(x)),
+                xp.take(x, xp.argsort(x)),
+                xp.linalg.inv(xp.eye(3)),
+                x[x > 1],
+                x[i],
+                xp.repeat(x, xp.asarray([1, 2, 3])),
+                xp.unique_values(i),
+            ]
+    finally:
+        profiles.set_default(before)
+    assert {out.dtype for out in results[:-1]} == {xp.float64}
+    assert results[-1].dtype is xp.uint64
+    assert xp.all(results[1] == xp.asarray([1.0, 2.0, 3.0]))
+
+
+def test_strict_costs_nothing_by_its_name() -> None:
+    code = (
+        "import refarray as xp\n"
+        "with xp.profiles.use('strict'):\n"
+        "    xp.profiles.set_default('strict')\n"
+        "from refarray._base import profile\n"
+        "print(profile.guarded)"
+    )
+    assert in_child(code) == in_child(code, REFARRAY_PROFILE="strict") == "False"
+
+
+def test_the_numbers_of_the_program_are_left_alone() -> None:
+    random.seed(1)
+    first = random.random()
+    random.seed(1)
+    seeds = {profiles.profile("adversarial").seed}
+    assert random.random() == first
+    random.seed(1)
+    assert profiles.profile("adversarial").seed not in seeds
+
+
 def test_the_environment_sets_the_default() -> None:
     code = (
         "import refarray as xp, threading\n"
@@ -194,6 +240,7 @@ def test_every_flag_names_a_library_that_behaves_so() -> None:
         ([], {"api_version": "2020.12"}, "'2021.12'.*'2025.12'"),
         ([], {"extensions": {"signal"}}, "fft, linalg"),
         ([], {"devices": []}, "at least one place"),
+        ([], {"devices": "gpu"}, "a sequence of at least one place"),
         ([], {"devices": ["a", "a"]}, "names one twice"),
         ([], {"seed": 0}, "from 1 up"),
         ([], {"seed": "x"}, "from 1 up"),
@@ -221,6 +268,8 @@ def test_a_flag_settles_a_contradiction() -> None:
     both = profiles.profile("jit+dask", data_dependent_shapes="raise")
     assert both.data_dependent_shapes == "raise"
     assert both.name == "jit+dask,data_dependent_shapes=raise"
+    both = profiles.profile("gpu+mps", devices=["cpu"])
+    assert [place.name for place in both.devices or ()] == ["cpu"]
 
 
 def test_profiles_combine() -> None:
@@ -399,6 +448,36 @@ def test_refarray_itself_does() -> None:
             xp.from_dlpack(np.ones(2), device=xp.Device("gpu"), copy=False)
         with pytest.raises(BufferError, match="copy=False"):
             xp.from_dlpack(x, device=xp.Device("cpu"), copy=False)
+
+
+def test_devices_without_number_are_refused() -> None:
+    code = (
+        "import refarray as xp\n"
+        "try:\n"
+        "    for i in range(1000): xp.profiles.place(f'd{i}')\n"
+        "except ValueError as error: print(error)\n"
+        "try: xp.profiles.place(f'd{i}')\n"
+        "except ValueError as error: print(error)\n"
+        "with xp.profiles.use(devices=['d0']): print(xp.zeros(1).device)"
+    )
+    assert in_child(code) == "more than 64 devices\nmore than 64 devices\nd0"
+
+
+def test_names_given_by_two_threads_are_two_devices() -> None:
+    meeting = threading.Barrier(4)
+
+    def work(number: int) -> Any:
+        meeting.wait()
+        profiles.place("common")
+        return profiles.profile(devices=[f"own {number}"])
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(4)))
+    pairs = set()
+    for new in found:
+        with profiles.use(new):
+            pairs.add(xp.zeros(1).__dlpack_device__())
+    assert len(pairs) == 4
 
 
 def test_a_capsule_of_others_cannot_claim_a_pretend_device() -> None:
