@@ -394,11 +394,11 @@ def use(*names: str | Profile, **flags: Any) -> Iterator[Profile]:
     `transfers="record"` writes down is in its list `transferred`.
     """
     new = profile(*names, **flags)
-    token = _profile.enter(new)
+    entered = _profile.enter(new)
     try:
         yield new
     finally:
-        _profile.leave(token)
+        _profile.leave(entered)
 
 
 def set_default(*names: str | Profile, **flags: Any) -> Profile:

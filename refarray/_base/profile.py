@@ -15,7 +15,7 @@ Next: `devices.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from refarray._base import dtypes
@@ -111,12 +111,18 @@ class _Use:
 guarded = False
 
 _default = _Use(STRICT)
-_active: ContextVar[_Use] = ContextVar("refarray profile")
+# What this context has entered and not left. A tuple, which contexts cannot share.
+_entered: ContextVar[tuple[_Use, ...]] = ContextVar("refarray profiles", default=())
+
+
+def _in_force() -> _Use:
+    entered = _entered.get()
+    return entered[-1] if entered else _default
 
 
 def active() -> Profile:
     """Return the profile in force here."""
-    return _active.get(_default).profile
+    return _in_force().profile
 
 
 def mixes_with_numpy() -> bool:
@@ -127,15 +133,27 @@ def mixes_with_numpy() -> bool:
 dtypes.mixes_with_numpy = mixes_with_numpy
 
 
-def enter(profile: Profile) -> Token[_Use]:
-    """Put a profile in force in this context, until `leave` is given the token."""
+def enter(profile: Profile) -> _Use:
+    """Put a profile in force in this context, until `leave` is given the result."""
     _guard(profile)
-    return _active.set(_Use(profile))
+    use = _Use(profile)
+    _entered.set((*_entered.get(), use))
+    return use
 
 
-def leave(token: Token[_Use]) -> None:
-    """Put the profile back in force that was before."""
-    _active.reset(token)
+def leave(use: _Use) -> None:
+    """Put the profile back in force that was before.
+
+    Profiles may be left in any order, as generators are closed in any. RuntimeError in
+    another context, where it cannot be left: a generator that another thread closes.
+    """
+    entered = _entered.get()
+    if use not in entered:
+        raise RuntimeError(
+            f"profile {use.profile.name!r} was put in force by another thread or task, "
+            "and only there can it be left"
+        )
+    _entered.set(tuple(other for other in entered if other is not use))
 
 
 def set_default(profile: Profile) -> Profile:
@@ -273,7 +291,7 @@ def chance() -> Generator | None:
     The same numbers in the same order, so a program that does the same in one thread
     is given the same again.
     """
-    return _active.get(_default).chance
+    return _in_force().chance
 
 
 # What takes more memory is not copied, filled or shuffled only to surprise.
@@ -282,7 +300,7 @@ SURPRISE = 1 << 24  # bytes
 
 def restart(label: str) -> None:
     """Let the random numbers of the seed in force begin again, for what has a name."""
-    _active.get(_default).restart(label.encode())
+    _in_force().restart(label.encode())
 
 
 def coin(nbytes: int = 0) -> bool:

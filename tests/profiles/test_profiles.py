@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -112,6 +113,30 @@ def test_a_context_can_be_run_elsewhere() -> None:
     with profiles.use("gpu"):
         context = contextvars.copy_context()
     assert context.run(lambda: xp.zeros(1).device.name) == "gpu"
+
+
+def suspended(name: str) -> Generator[str, None, None]:
+    with profiles.use(name):
+        while True:
+            yield profiles.active().name
+
+
+def test_generators_are_closed_in_any_order() -> None:
+    first, second = suspended("gpu"), suspended("mps")
+    assert [next(first), next(second)] == ["gpu", "mps"]
+    first.close()
+    assert profiles.active().name == "mps"
+    second.close()
+    assert profiles.active().name == "strict"
+
+
+def test_only_who_entered_a_profile_can_leave_it() -> None:
+    block = suspended("gpu")
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(next, block).result()
+    with pytest.raises(RuntimeError, match="'gpu' was put in force by another thread"):
+        block.close()
+    assert profiles.active().name == "strict"
 
 
 def test_threads_start_from_the_default_of_the_process() -> None:
