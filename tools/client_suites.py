@@ -17,7 +17,7 @@ ENVIRONMENTS: dict[str, list[str]] = {
     ],
     "scipy": [
         *("scipy==1.18.1", "numpy==2.5.5", "hypothesis==6.170.17"),
-        *("pytest-run-parallel", "pooch"),
+        *("pytest-run-parallel", "pooch", "marray==0.0.12"),
     ],
     "scikit-learn": [
         *("scikit-learn==1.9.1", "scipy==1.18.1", "numpy==2.5.5", "pandas"),
