@@ -21,7 +21,14 @@ from weakref import finalize
 from refarray._base.devices import Device, DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory.cuda_context import on_device
-from refarray._memory.cuda_driver import NOT_READY, CudaError, Driver, check, driver
+from refarray._memory.cuda_driver import (
+    NOT_READY,
+    CudaError,
+    Driver,
+    check,
+    driver,
+    driver_in_use,
+)
 
 LEGACY = 1
 PER_THREAD = 2
@@ -125,8 +132,8 @@ class Stream:
                 "a stream is an object with __cuda_stream__, or an integer handle, not "
                 f"{type(stream).__name__}"
             )
-        if handle < 0:
-            raise ValueError(f"{handle} is no stream: handles are not negative")
+        if not 0 <= handle < 2**64:
+            raise ValueError(f"{handle} is no stream: a handle has 64 bits, unsigned")
         return cls._known(handle or LEGACY, ordinal_of(device), stream)
 
     def __cuda_stream__(self) -> tuple[int, int]:
@@ -150,8 +157,9 @@ class Stream:
         if self._driver is not driver():
             raise CudaError(self._driver.unusable or "this is another driver's stream")
         outer = _current.get()
-        partner = None if _partner is None else _partner.Stream.from_external(self)
-        if partner is not None:
+        partner = None
+        if _partner is not None and _partner_driver is self._driver:
+            partner = _partner.Stream.from_external(self)
             partner.__enter__()
         _current.set(_Current({**outer.streams, self.ordinal: self}, outer, partner))
         return self
@@ -267,10 +275,11 @@ _current = ContextVar("current CUDA streams", default=_Current({}, None))  # noq
 
 def current_stream(ordinal: int) -> int:
     """Return the handle of a device's current stream, the legacy one by default."""
-    if _partner is not None:
+    if _partner is not None and _partner_driver is driver_in_use():
         return _partner.get_current_stream(ordinal).ptr or LEGACY
     stream = _current.get().streams.get(ordinal)
-    if stream is None or stream._driver.unusable is not None:
+    # One of another driver means nothing here.
+    if stream is None or stream._driver is not driver_in_use():
         return LEGACY
     return stream.handle
 
@@ -280,16 +289,19 @@ def keeper_of_current_stream(ordinal: int) -> object:
 
     None if that is up to the program, or if the stream is always there.
     """
-    if _partner is not None:
+    if _partner is not None and _partner_driver is driver_in_use():
         return _partner.get_current_stream(ordinal)
     stream = _current.get().streams.get(ordinal)
-    if stream is None or isinstance(stream._keep, SupportsIndex):
+    if stream is None or stream._driver is not driver_in_use():
+        return None
+    if isinstance(stream._keep, SupportsIndex):
         return None
     return stream if stream._keep is _OURS else stream._keep
 
 
-# CuPy's module cuda, once CuPy computes for us.
+# CuPy's module cuda, once CuPy computes for us, and the driver that both use.
 _partner: Any = None
+_partner_driver: Driver | None = None
 
 
 def follow(cuda: Any) -> None:
@@ -297,10 +309,10 @@ def follow(cuda: Any) -> None:
 
     A `with` block of either library then holds for both.
     """
-    global _partner
+    global _partner, _partner_driver
     for stream in _current.get().streams.values():
         cuda.Stream.from_external(stream).use()
-    _partner = cuda
+    _partner, _partner_driver = cuda, driver()
 
 
 def cast(handle: int) -> Any:
@@ -326,11 +338,13 @@ def order(ordinal: int, first: int, then: int, owner: Driver | None = None) -> N
             error = lib.cuEventCreate(result, _WITHOUT_TIMING)
             check(error, "cuEventCreate", lib)
             event = result[0]
-        check(lib.cuEventRecord(event, cast(first)), "cuEventRecord", lib)
-        error = lib.cuStreamWaitEvent(cast(then), event, 0)
-        check(error, "cuStreamWaitEvent", lib)
-    # The wait stands for what was recorded before it, whatever the event does next.
-    spare.append(event)
+        try:
+            check(lib.cuEventRecord(event, cast(first)), "cuEventRecord", lib)
+            error = lib.cuStreamWaitEvent(cast(then), event, 0)
+            check(error, "cuStreamWaitEvent", lib)
+        finally:
+            # The wait stands for what was recorded before it, whatever comes next.
+            spare.append(event)
 
 
 def _is_done(error: int, function: str, lib: Any) -> bool:

@@ -134,7 +134,9 @@ def array_interface(x: ArrayBase) -> dict[str, Any]:
     size = x.dtype.bits // 8
     stream = current_stream(ordinal_of_place(x.device.dlpack))
     if x._size:
-        memory_of(x).order_before(stream)
+        memory = memory_of(x)
+        memory.order_before(stream)
+        memory.lent = True
     return {
         "shape": x._shape,
         "typestr": NUMPY_DTYPES[x.dtype].str,

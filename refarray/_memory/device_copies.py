@@ -18,6 +18,7 @@ from refarray._base.devices import CPU, Device
 from refarray._base.layout import row_major_strides
 from refarray._memory import cuda_memory, host
 from refarray._memory.cuda_streams import (
+    LEGACY,
     Stream,
     current_stream,
     keeper_of_current_stream,
@@ -58,21 +59,23 @@ def copy_on_stream(x: _A, target: Device, stream: object) -> _A:
     ordinal = ordinal_of_place(device.dlpack)
     chosen = Stream.external(stream, find_device(f"cuda:{ordinal}"))
     used: list[ArrayBase] = [x]
-    try:
-        with chosen:
-            is_kept = keeper_of_current_stream(ordinal) is not None
+    with chosen:
+        is_kept = keeper_of_current_stream(ordinal) is not None
+        try:
             out = copy(x, target)
             used.append(out)
-    finally:
-        if not is_kept:
-            # A bare handle may be nothing, or another stream, afterwards.
-            order(ordinal, chosen.handle, current_stream(ordinal))
-            for array in used:
-                if array.device.memory == "device" and array._size:
-                    memory = memory_of(array)
-                    if memory.ordinal == ordinal:
-                        memory.forget(chosen.handle)
+        finally:
+            if not is_kept:
+                _forget(chosen, used)
     return out
+
+
+def _forget(stream: Stream, used: list[ArrayBase]) -> None:
+    """Let the legacy stream stand for one whose handle may mean nothing afterwards."""
+    order(stream.ordinal, stream.handle, LEGACY)
+    for x in used:
+        if x.device.memory == "device" and x._size and _ordinal(x) == stream.ordinal:
+            memory_of(x).forget(stream.handle)
 
 
 def _is_compact(x: ArrayBase) -> bool:
@@ -107,8 +110,9 @@ def _to_device(x: _A, target: Device) -> _A:
     out: _A = allocate(x._shape, x.dtype, target, False)
     ordinal, stream = _ordinal(out), _stream(out)
     cuda_memory.copy_to_device(ordinal, _address(out), _address(x), _nbytes(x), stream)
-    if x.device.memory == "pinned":
-        # The driver reads pinned memory later, when its owner may have changed it.
+    if x._size and cuda_memory.locate(_address(x)) is not None:
+        # The driver reads pinned memory later, when its owner may have changed it, and
+        # not all that is pinned says so.
         Stream._known(stream, ordinal).synchronize()
     return out
 

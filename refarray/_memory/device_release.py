@@ -17,17 +17,20 @@ import atexit
 import os
 from _thread import RLock
 from collections import deque
+from contextlib import suppress
 
 from refarray._base.devices import DeviceType
 from refarray._memory import cuda_memory
 from refarray._memory.cuda_driver import CudaError, Driver, driver_in_use
-from refarray._memory.cuda_streams import LEGACY, Event, Stream
+from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Event, Stream
 from refarray._memory.device_use import Memory, for_all_threads, memories
 from refarray._memory.host import CACHE_LIMIT
 from refarray._memory.native import finish_deferred, take_deferred
 
-# Producers' memory whose deleter waits for events. Here and in the caches, one step of
-# the interpreter takes or adds a thing: a finalizer may run between any two.
+# What was taken from the list and not yet seen to, and producers' memory whose deleter
+# waits for events. One step of the interpreter takes or adds a thing: a finalizer may
+# run between any two, and an interrupt lose none but the one in hand.
+_taken: deque[tuple[int, object, bool, bool]] = deque()
 _pending: deque[tuple[object, Driver | None, list[Event]]] = deque()
 
 
@@ -37,31 +40,31 @@ def drain() -> None:
     CudaError, once all has been seen to, if the driver refused some of it.
     """
     refused: CudaError | None = None
-    for number, note, foreign, exported in take_deferred():
-        memory = memories.pop(number, None)
-        if foreign:
-            using = None if memory is None else memory.driver
-            events: list[Event] = []
-            try:
-                events = [] if memory is None else _events(memory)
-            except CudaError as error:
-                refused = error
-            _pending.append((note, using, events))
-            continue
-        finish_deferred(note)
+    _taken.extend(take_deferred())
+    while _taken:
         try:
-            if memory is not None and (exported or not _keep(memory)):
-                to_driver(memory)
+            number, note, foreign, exported = _taken.popleft()
+        except IndexError:
+            break  # another thread had the last one
+        memory = memories.pop(number, None)
+        try:
+            if foreign:
+                using = None if memory is None else memory.driver
+                _pending.append((note, using, _events(memory)))
+            else:
+                finish_deferred(note)
+                if memory is not None:
+                    _give_back(memory, exported)
         except CudaError as error:
             refused = error
     for _ in range(len(_pending)):
         try:
             note, using, events = _pending.popleft()
         except IndexError:
-            break  # another thread has them
+            break
         if using is not None and using.forked:
             continue  # the parent's memory, and for the parent to give back
-        if all(event._driver.unusable or event.query() for event in events):
+        if all(map(_is_reached, events)):
             finish_deferred(note)
         else:
             _pending.append((note, using, events))
@@ -69,41 +72,60 @@ def drain() -> None:
         raise refused
 
 
-def _events(memory: Memory) -> list[Event]:
-    if memory.driver.unusable is not None:
+def _events(memory: Memory | None) -> list[Event]:
+    if memory is None or memory.driver.unusable is not None:
         return []
-    return [
-        Stream._known(
-            for_all_threads(handle), memory.ordinal, using=memory.driver
-        ).record()
-        for handle in memory.streams
-    ]
+    events = []
+    for handle in memory.streams:
+        stream = for_all_threads(handle)
+        known = Stream._known(stream, memory.ordinal, using=memory.driver)
+        try:
+            events.append(known.record())
+        except CudaError:
+            pass  # what does not run any more is done
+    return events
+
+
+def _is_reached(event: Event) -> bool:
+    try:
+        return event._driver.unusable is not None or event.query()
+    except CudaError:
+        return True
+
+
+def _give_back(memory: Memory, exported: bool) -> None:
+    if exported or memory.lent or not _keep(memory):
+        to_driver(memory)
 
 
 def to_driver(memory: Memory) -> None:
     """Give a block of ours back; its driver waits for the work on it."""
     if memory.driver.unusable is None:
-        if memory.place[0] == DeviceType.kDLCUDAHost:
-            cuda_memory.free_pinned(0, memory.address, memory.driver)
-        else:
-            cuda_memory.free(memory.ordinal, memory.address, memory.driver)
+        _free(memory.driver, memory.place, memory.address)
+
+
+def _free(using: Driver, place: tuple[int, int], address: int) -> None:
+    if place[0] == DeviceType.kDLCUDAHost:
+        cuda_memory.free_pinned(0, address, using)
+    else:
+        cuda_memory.free(place[1], address, using)
 
 
 # ---- The cache: blocks by what can use them again without waiting --------------------
 
 _limit = CACHE_LIMIT
-_counting = RLock()
+_lock = RLock()  # a finalizer may come here in the middle of it
 
 
 def take_cached(memory: Memory) -> int | None:
     """Return the address of a kept block for new memory, None without one."""
-    blocks = memory.driver.cache.get((memory.place, memory.home, memory.nbytes))
-    try:
-        address, _ = blocks.pop() if blocks else (None, None)
-    except IndexError:
-        return None  # another thread had the last one
-    if address is not None:
-        _count(memory.driver, -memory.nbytes)
+    using = memory.driver
+    with _lock:
+        blocks = using.cache.get((memory.place, memory.home, memory.nbytes))
+        if not blocks:
+            return None
+        address: int = blocks.pop()[0]
+        using.cached_bytes -= memory.nbytes
     return address
 
 
@@ -111,40 +133,35 @@ def _keep(memory: Memory) -> bool:
     using, home = memory.driver, memory.home
     if using.unusable is not None or using.cached_bytes + memory.nbytes > _limit:
         return False
-    # The driver may give the number of a stream that is gone to another one.
-    if home != LEGACY and memory.keeper is None:
+    # Each thread has another stream of the one number, and the driver may give the
+    # number of a stream that is gone to another.
+    if home == PER_THREAD or (home != LEGACY and memory.keeper is None):
         return False
     memory.order_before(home)
-    blocks = using.cache.setdefault((memory.place, home, memory.nbytes), [])
-    _count(using, memory.nbytes)
-    blocks.append((memory.address, memory.keeper))
+    key, block = (memory.place, home, memory.nbytes), (memory.address, memory.keeper)
+    with _lock:
+        using.cache.setdefault(key, []).append(block)
+        using.cached_bytes += memory.nbytes
     return True
-
-
-def _count(using: Driver, nbytes: int) -> None:
-    with _counting:
-        using.cached_bytes += nbytes
 
 
 def empty_cache() -> None:
     """Give everything back to the driver that nobody uses; waits for the devices."""
     drain()
     using = driver_in_use()
-    while using is not None and using.cache:
-        try:
-            (place, _, nbytes), blocks = using.cache.popitem()
-        except KeyError:
-            break
-        while blocks:
+    if using is None:
+        return
+    with _lock:
+        cache, using.cache, using.cached_bytes = using.cache, {}, 0
+    refused: CudaError | None = None
+    for (place, _, _), blocks in cache.items():
+        for address, _ in blocks:
             try:
-                address, _ = blocks.pop()
-            except IndexError:
-                break
-            _count(using, -nbytes)
-            if place[0] == DeviceType.kDLCUDAHost:
-                cuda_memory.free_pinned(0, address, using)
-            else:
-                cuda_memory.free(place[1], address, using)
+                _free(using, place, address)
+            except CudaError as error:
+                refused = error
+    if refused is not None:
+        raise refused
 
 
 def cached_bytes() -> int:
@@ -175,15 +192,15 @@ def _at_exit() -> None:
         if using is not None and using.forked:
             continue
         for event in events:
-            if event._driver.unusable is None:
+            with suppress(CudaError):  # what does not run any more is done
                 event.synchronize()
         finish_deferred(note)
 
 
 def _after_fork_in_child() -> None:
     # A thread that does not exist here may hold the lock.
-    global _counting
-    _counting = RLock()
+    global _lock
+    _lock = RLock()
 
 
 atexit.register(_at_exit)

@@ -38,7 +38,7 @@ class Memory:
     `place` is DLPack's device type and id. `writer` is the stream of the last write.
     What comes after all `streams` comes after all work on the memory: `writer`, or
     those that have read since. Each handle goes with what keeps it valid, None if that
-    is up to the program.
+    is up to the program. `lent`: others were told the address.
     """
 
     __slots__ = (
@@ -51,6 +51,7 @@ class Memory:
         "writer",
         "writer_keeper",
         "streams",
+        "lent",
     )
 
     def __init__(self, place: tuple[int, int], nbytes: int = 0) -> None:
@@ -62,6 +63,7 @@ class Memory:
         self.home = self.writer = current_stream(self.ordinal)
         self.keeper = self.writer_keeper = keeper_of_current_stream(self.ordinal)
         self.streams: dict[int, object] = {self.home: self.keeper}
+        self.lent = False
 
     @property
     def ordinal(self) -> int:
@@ -92,11 +94,6 @@ class Memory:
                     cast(stream), [] if writes else span, span if writes else []
                 )
 
-    def comes_before(self) -> None:
-        """Note that the current stream is in order after all work on this memory."""
-        stream = current_stream(self.ordinal)
-        self.streams = {stream: keeper_of_current_stream(self.ordinal)}
-
     def order_before(self, stream: int) -> None:
         """Let `stream` wait for all work of ours on this memory."""
         for earlier in list(self.streams):
@@ -106,13 +103,11 @@ class Memory:
         order(self.ordinal, for_all_threads(first), then, self.driver)
 
     def forget(self, stream: int) -> None:
-        """Let the current stream, in order after `stream`, stand for it."""
-        successor = current_stream(self.ordinal)
-        keeper = keeper_of_current_stream(self.ordinal)
+        """Let the legacy stream, in order after `stream`, stand for it."""
         if self.streams.pop(stream, self) is not self:
-            self.streams.setdefault(successor, keeper)
+            self.streams[LEGACY] = None
         if self.writer == stream:
-            self.writer, self.writer_keeper = successor, keeper
+            self.writer, self.writer_keeper = LEGACY, None
 
 
 def for_all_threads(stream: int) -> int:

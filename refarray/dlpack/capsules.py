@@ -19,11 +19,21 @@ def from_capsule(capsule: Any, /) -> Any:
 
     TypeError for what is no capsule, ValueError for one that was consumed or has
     another name, BufferError for data that refarray cannot hold. Memory of a legacy
-    capsule is writable, for such a capsule has no way to say that it is not.
+    capsule is writable, for such a capsule has no way to say that it is not. Memory of
+    a CUDA device has to be ready on the current stream.
 
     Source: DLPack 1.3, Python specification.
     """
-    return import_capsule(capsule)
+    out = import_capsule(capsule)
+    if out.device.memory in ("device", "pinned"):
+        from refarray.dlpack import cuda  # with CUDA, and not without
+
+        wrong = cuda.take_over(out)
+        if wrong is not None:
+            del out  # a traceback would keep it
+            cuda.give_back()
+            raise BufferError(wrong)
+    return out
 
 
 def to_capsule(x: Any, /, *, max_version: tuple[int, int] | None = None) -> Any:

@@ -77,14 +77,17 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
     if target is None or target is CPU:
         return _negotiate(x, target, copy)
     _require_protocol(x)
-    if x.__dlpack_device__() == target.dlpack:
+    announced = x.__dlpack_device__()
+    if announced == target.dlpack:
         return _negotiate(x, target, copy)
     if copy is False:
         raise CopyError(
             f"copy=False, but the memory of this {type(x).__name__} must be copied to "
             f"{target!r} (array API 2025.12, from_dlpack, `copy`)"
         )
-    return _negotiate(x, CPU, None).to_device(target)
+    # Among CUDA devices without a detour over the host.
+    place = None if _is_cuda(announced) and _is_cuda(target.dlpack) else CPU
+    return _negotiate(x, place, None).to_device(target)
 
 
 def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
@@ -99,15 +102,20 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     if copy is not None:
         question["copy"] = copy
     if announced != _HOST and _is_cuda(announced):
-        from refarray._memory.device_release import drain  # with CUDA, and not without
-        from refarray.dlpack import cuda
+        from refarray.dlpack import cuda  # with CUDA, and not without
 
         question |= cuda.stream_to_name(announced)
-        out = _exchange(x.__dlpack__, question, announced)
-        wrong = cuda.take_over(out)
+        wrong = None
+        if announced[0] == DeviceType.kDLCUDAHost:
+            # torch announces pinned memory, and exports it as the host's: it is both.
+            out = _exchange(x.__dlpack__, question)
+            wrong = cuda.wrong_place(out, announced, _HOST)
+        else:
+            out = _exchange(x.__dlpack__, question, announced)
+        wrong = wrong or cuda.take_over(out)
         if wrong is not None:
             del out  # a traceback would keep it
-            drain()
+            cuda.give_back()
             raise BufferError(wrong)
     else:
         out = _exchange(x.__dlpack__, question, announced)
@@ -161,7 +169,7 @@ def _is_cuda(announced: Any) -> bool:
     )
 
 
-def _exchange(export: Any, question: dict[str, object], announced: object) -> Any:
+def _exchange(export: Any, question: dict[str, object], *announced: object) -> Any:
     """Ask for a capsule and take it over; ask older producers with fewer keywords.
 
     The array API had only `stream` up to 2022.12. What was not asked is checked, or
@@ -170,11 +178,11 @@ def _exchange(export: Any, question: dict[str, object], announced: object) -> An
     # The capsule goes straight into C: a name for it here would keep it, and the memory
     # behind it, alive in the traceback of a refusal.
     try:
-        return import_capsule(export(**question), announced)
+        return import_capsule(export(**question), *announced)
     except TypeError as error:
         if set(question) <= {"stream"} or not _is_unknown_keyword(error):
             raise
     # The stream always stays: without it the memory could be used too early.
     stay = {"stream"} if set(question) <= {"stream", "max_version"} else _OLDER
     fewer = {name: value for name, value in question.items() if name in stay}
-    return _exchange(export, fewer, announced)
+    return _exchange(export, fewer, *announced)

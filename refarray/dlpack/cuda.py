@@ -9,6 +9,7 @@ Next: `producer.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from refarray._base import profile
@@ -17,9 +18,18 @@ from refarray._memory import device_copies
 from refarray._memory.cuda_memory import check_location
 from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Stream, current_stream
 from refarray._memory.device import open_for
-from refarray._memory.device_release import drain
+from refarray._memory.device_release import drain as give_back
 from refarray._memory.device_use import memory_of
 from refarray._memory.native import ArrayBase
+
+__all__ = [
+    "give_back",
+    "lend",
+    "prepare_export",
+    "stream_to_name",
+    "take_over",
+    "wrong_place",
+]
 
 _A = TypeVar("_A", bound=ArrayBase)
 
@@ -33,7 +43,7 @@ def prepare_export(
 
     `place` is the device asked for, None for that of `x`.
     """
-    drain()
+    give_back()
     if place is not None and place == CPU.dlpack and place != x.device.dlpack:
         if stream is not None:
             raise ValueError(
@@ -95,11 +105,22 @@ def stream_to_name(announced: tuple[int, int]) -> dict[str, object]:
 
     BufferError where that device cannot be used.
     """
-    drain()
+    give_back()
     open_for(announced)
     if announced[0] in _STREAMED:
         return {"stream": current_stream(announced[1])}
     return {}
+
+
+def wrong_place(x: ArrayBase, *places: tuple[int, int]) -> str | None:
+    """Return what is wrong with imported memory that should be in one of `places`."""
+    if x.device.dlpack in places:
+        return None
+    return (
+        f"the capsule lies on DLPack device {tuple(map(int, x.device.dlpack))}, but "
+        f"{tuple(map(int, places[0]))} was announced by __dlpack_device__; refarray "
+        "does not guess which is true"
+    )
 
 
 def take_over(x: ArrayBase) -> str | None:
@@ -107,11 +128,28 @@ def take_over(x: ArrayBase) -> str | None:
 
     That is what the driver knows of its address, where the producer says otherwise.
     """
-    if x._size:
+    if x._size and x.device.memory in ("device", "pinned"):
         try:
             check_location(x._buffer.address, x.device.dlpack)
         except BufferError as error:
             return str(error)
-        if x.device.memory == "device":
-            memory_of(x).comes_before()
+        memory = memory_of(x)
+        if x.device.memory == "pinned":
+            memory.streams = {}  # the host waits for what it does there
     return None
+
+
+def lend(x: ArrayBase) -> Callable[[int | None], None]:
+    """Note that others may come to know the address of `x`; return how to order them.
+
+    The function is called with the stream of a consumer, as `__dlpack__` is.
+    """
+
+    def synchronize(stream: int | None) -> None:
+        handle = _handle(stream)
+        if x._size and handle is not None:
+            memory_of(x).order_before(handle)
+
+    if x._size:
+        memory_of(x).lent = True
+    return synchronize

@@ -126,6 +126,11 @@ class Tensor:
 
     @classmethod
     def _from_layout(cls, x: ArrayBase) -> Tensor:
+        synchronize = None
+        if x.device.memory == "device":
+            from refarray.dlpack.cuda import lend  # with CUDA, and not without
+
+            synchronize = lend(x)
         return cls(
             x._buffer.address + x._byte_offset,
             tuple(map(int, x._shape)),
@@ -134,6 +139,7 @@ class Tensor:
             device=x.device.dlpack,
             owner=x,
             read_only=x._read_only,
+            synchronize=synchronize,
         )
 
     @classmethod

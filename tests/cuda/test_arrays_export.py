@@ -13,7 +13,7 @@ from peer import Consumer
 
 import refarray as xp
 from refarray import cuda
-from refarray.dlpack import from_capsule, inspect
+from refarray.dlpack import Tensor, from_capsule, inspect
 from refarray.testing.simulated_driver import SimulatedDriver
 
 CPU = xp.Device("cpu")
@@ -234,6 +234,15 @@ def test_read_only_memory_needs_a_versioned_capsule(device: xp.Device) -> None:
     assert "READ_ONLY" in field(x.__dlpack__(max_version=(1, 0)), "flags")
     with pytest.raises(BufferError, match="read-only"):
         x.__dlpack__()
+
+
+def test_a_description_of_an_array_is_in_order(device: xp.Device) -> None:
+    with cuda.Stream():
+        x = xp.zeros(8, device=device)
+        described = Tensor.from_array(x)
+    assert list(Consumer(described).read()) == [0.0] * 8
+    with pytest.raises(ValueError, match="no CUDA stream"):
+        described.__dlpack__(stream=0)
 
 
 def test_an_empty_array(device: xp.Device) -> None:

@@ -11,7 +11,7 @@ from peer import ONES, Loan, Peer
 
 import refarray as xp
 from refarray import cuda
-from refarray.dlpack import Tensor
+from refarray.dlpack import Tensor, from_capsule
 from refarray.testing.simulated_driver import SimulatedDriver
 
 CPU = xp.Device("cpu")
@@ -219,6 +219,58 @@ def test_pinned_memory_takes_no_stream(device: xp.Device) -> None:
             return pinned.__dlpack__(max_version=asked["max_version"])
 
     assert values(xp.from_dlpack(Pinned(device=(3, 0)))) == [1.0] * 8
+
+
+def test_pinned_memory_may_come_as_the_hosts(device: xp.Device) -> None:
+    """As torch exports it."""
+    host = np.arange(3.0)
+
+    class Pinned(Peer):
+        def __dlpack__(self, **asked: Any) -> Any:
+            return Tensor.from_buffer(host).__dlpack__(max_version=asked["max_version"])
+
+    x = xp.from_dlpack(Pinned(device=(3, 0)))
+    assert x.device is CPU
+    assert values(x) == [0.0, 1.0, 2.0]
+    assert x._buffer.address == host.ctypes.data
+
+
+def test_other_memory_announced_as_pinned_is_refused(device: xp.Device) -> None:
+    class Liar(Peer):
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (3, 0)
+
+    peer = Liar()
+    with pytest.raises(BufferError, match="does not guess"):
+        xp.from_dlpack(peer)
+    gc.collect()
+    cuda.current_stream().synchronize()
+    cuda.empty_cache()
+    assert peer.deleted == 1
+
+
+def test_to_another_device_without_the_host(
+    device: xp.Device, simulated: SimulatedDriver
+) -> None:
+    peer = Peer()
+    for place in ("cuda:1", "cuda_managed:0"):
+        x = xp.from_dlpack(peer, device=xp.Device(place))
+        assert x.device is xp.Device(place)
+        assert simulated.calls["cuMemcpyDtoHAsync_v2"] == 0
+    assert all("dl_device" not in asked for asked in peer.asked)
+    assert values(x) == [ONES] * 8
+
+
+def test_a_bare_capsule(device: xp.Device) -> None:
+    peer = Peer()
+    x = from_capsule(peer.__dlpack__(stream=1, max_version=(1, 0)))
+    assert values(x) == [ONES] * 8
+    wrong = Peer(device=(2, 1))
+    with pytest.raises(BufferError, match="kDLCUDA 0 for the CUDA driver"):
+        from_capsule(wrong.__dlpack__(stream=1))
+    gc.collect()
+    cuda.empty_cache()
+    assert wrong.deleted == 1
 
 
 def test_an_empty_import(device: xp.Device) -> None:

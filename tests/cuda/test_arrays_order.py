@@ -136,7 +136,8 @@ def test_a_copy_on_a_stream_given(
             )
             overwrite(x if which == "source" else y)
 
-    assert check_every_wait(work, new) == 2
+    # A bare handle may be nothing afterwards: the legacy stream comes between.
+    assert check_every_wait(work, new) == (3 if bare else 2)
 
 
 def overwrite(x: Any) -> None:

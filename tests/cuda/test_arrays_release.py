@@ -14,6 +14,7 @@ from peer import Consumer, Peer
 import refarray as xp
 from refarray import cuda
 from refarray._memory import device_release
+from refarray.dlpack import Tensor
 from refarray.testing.simulated_driver import SimulatedDriver
 
 CPU = xp.Device("cpu")
@@ -186,7 +187,16 @@ def test_a_private_block_is_used_again(
     assert float(xp.sum(x)) == 0
 
 
-@pytest.mark.parametrize("take", [lambda x: x.__dlpack__(), Consumer, xp.from_dlpack])
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda x: x.__dlpack__(),
+        Consumer,
+        xp.from_dlpack,
+        Tensor.from_array,
+        lambda x: x.__cuda_array_interface__,
+    ],
+)
 def test_an_exported_block_goes_back_to_the_driver(
     device: xp.Device, simulated: SimulatedDriver, take: Callable[[Any], Any]
 ) -> None:
@@ -213,22 +223,40 @@ def test_a_block_stays_with_its_stream(
         assert xp.empty(8, device=device)._buffer.address == address
 
 
-@pytest.mark.parametrize("stream", ["per thread", "bare handle"])
-def test_a_stream_that_cannot_be_kept_keeps_nothing(
-    device: xp.Device, simulated: SimulatedDriver, stream: str
+class OfAnother:
+    """A stream of another library."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (lambda ours: cuda.Stream.per_thread(), False),
+        (lambda ours: cuda.Stream.external(OfAnother(2)), False),
+        (lambda ours: cuda.Stream.external(ours.handle), False),
+        (lambda ours: cuda.Stream.external(OfAnother(ours.handle)), True),
+        (lambda ours: cuda.Stream.legacy(), True),
+        (lambda ours: ours, True),
+    ],
+)
+def test_only_a_stream_that_stays_keeps_blocks(
+    device: xp.Device,
+    simulated: SimulatedDriver,
+    given: Callable[[cuda.Stream], cuda.Stream],
+    kept: bool,
 ) -> None:
     ours = cuda.Stream()
-    with (
-        cuda.Stream.per_thread()
-        if stream == "per thread"
-        else cuda.Stream.external(ours.handle)
-    ):
+    with given(ours):
         x = xp.ones(8, device=device)
         del x
-        cuda_before = simulated.calls["cuMemFree_v2"]
         xp.empty(0, device=device)
-    assert simulated.calls["cuMemFree_v2"] == cuda_before + 1
-    assert cuda.cached_bytes() == 0
+    assert (simulated.calls["cuMemFree_v2"] == 0) == kept
+    assert (cuda.cached_bytes() == 64) == kept
 
 
 def test_kinds_and_devices_have_blocks_of_their_own(simulated: SimulatedDriver) -> None:
