@@ -221,8 +221,10 @@ class SimulatedDriver:
         What the stream was given before runs first, and nobody has waited for it: the
         host knows no more than after `launch`. Parameters and errors as there.
         """
-        self.launch(stream, lambda: None, reads, writes, name="a kernel of refarray")
+        # In one: another thread may destroy the stream, or end the driver, in between.
         with self._state.lock:
+            name = "a kernel of refarray"
+            self.launch(stream, lambda: None, reads, writes, name=name)
             work = self._state.stream(stream).last
             if work is not None:
                 self._state.schedule.run(work)

@@ -6,9 +6,11 @@ import inspect
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cffi import FFI
@@ -223,6 +225,24 @@ def test_threads_share_a_driver(driver: SimulatedDriver) -> None:
         assert all(threads.map(use, range(4)))
     assert driver.live_bytes == 0
     driver.assert_no_races()
+
+
+def test_no_thread_ends_the_driver_while_another_computes(
+    driver: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch, end = driver.launch, threading.Thread(target=driver.close)
+
+    def launch_and_end(*args: Any, **kwargs: Any) -> None:
+        launch(*args, **kwargs)
+        end.start()
+        end.join(0.05)
+
+    start(driver)
+    monkeypatch.setattr(driver, "launch", launch_and_end)
+    driver.compute(stream(driver))
+    end.join()
+    with pytest.raises(RuntimeError, match="gone"):
+        driver.compute(ffi.NULL)
 
 
 def test_a_call_can_be_made_to_fail(driver: SimulatedDriver) -> None:
