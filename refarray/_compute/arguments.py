@@ -17,7 +17,7 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._base.layout import check_shape
 from refarray._base.promotion import promote, scalar_dtype
-from refarray._compute.engine import NUMPY_DTYPES, kernels, view
+from refarray._compute.engine import NUMPY_DTYPES, Kernel, call, kernels, view
 from refarray._compute.pipeline import (
     ANY,
     Category,
@@ -157,6 +157,24 @@ def indices(x: ArrayBase) -> Any:
         largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
         values = kernels(x.device).minimum(values, np.uint64(largest))
     return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)
+
+
+def at_indices(x: ArrayBase, kernel: Kernel, *args: Any) -> Any:
+    """Call a kernel that takes elements of `x` by indices, or puts them.
+
+    IndexError for one out of range: NumPy's, which names it and the size, unless these
+    are not to be known.
+    """
+    try:
+        return call(kernel, *args)
+    except IndexError:
+        hidden = profile.guarded and profile.active().values == "raise"
+        if not hidden and x.size is not None:
+            raise
+    raise IndexError(
+        f"an array of shape {x.shape} has no elements there: an index is out of "
+        "bounds, or a mask has another shape (array API 2025.12, indexing)"
+    )
 
 
 def integer(name: str, what: str, value: object) -> int:

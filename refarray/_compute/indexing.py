@@ -17,7 +17,7 @@ from refarray._base import dtypes, profile
 from refarray._base.layout import Shape, broadcast_shapes, index_layout
 from refarray._base.promotion import can_cast, scalar_dtype
 from refarray._compute import freedom, pedantic_keys
-from refarray._compute.arguments import indices
+from refarray._compute.arguments import at_indices, indices
 from refarray._compute.engine import adopt, call
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
@@ -45,7 +45,7 @@ def get(x: Any, key: object) -> Any:
         return freedom.apart(out) if profile.guarded else out
     items = _numpy_key(x, key)
     shape = _shape_if_unknown(x, key) if profile.guarded else None
-    values = call(kernel_view(x).__getitem__, items)
+    values = at_indices(x, kernel_view(x).__getitem__, items)
     return adopt(values, x.dtype, x.device, shape)
 
 
@@ -87,7 +87,7 @@ def put(x: Any, key: object, value: Any) -> None:
             items = tuple([_apart(item, target) for item in items])
         else:
             items = _apart(items, target)
-        call(target.__setitem__, items, _apart(source, target))
+        at_indices(x, target.__setitem__, items, _apart(source, target))
 
 
 def _apart(values: Any, target: Any) -> Any:
@@ -143,9 +143,9 @@ def _shape_if_unknown(x: ArrayBase, key: Any) -> Shape | None:
     size which that of `x` may differ from.
     """
     items = key if isinstance(key, tuple) else (key,)
-    arrays = [item for item in items if isinstance(item, ArrayBase)]
+    arrays = [item for item in items if isinstance(item, (ArrayBase, np.ndarray))]
     depends = profile.active().data_dependent_shapes == "unknown"
-    masks = [item for item in arrays if item.dtype is dtypes.bool]
+    masks = [item for item in arrays if item.dtype == dtypes.bool]
     if not (depends and masks) and all(a.size is not None for a in (x, *arrays)):
         return None
     taken = sum(item.ndim for item in masks) - len(masks)
@@ -173,24 +173,35 @@ def _shape_if_unknown(x: ArrayBase, key: Any) -> Shape | None:
             assert layout is not None
             sizes += layout[1]
             axis += 1
-        elif isinstance(item, ArrayBase) and item.dtype is dtypes.bool:
+        elif not isinstance(item, (ArrayBase, np.ndarray)):
+            selected.append(())
+            axis += 1
+        elif item.dtype == dtypes.bool:
             end = axis + item.ndim
-            if item._shape != x._shape[axis:end]:
+            if _sizes(item) != x._shape[axis:end]:
                 raise IndexError(
-                    f"a mask of shape {item._shape} does not select from axes of sizes "
-                    f"{x._shape[axis:end]} (array API 2025.12, boolean array indexing)"
+                    f"a mask of shape {_sizes(item)} does not select from axes of "
+                    f"sizes {x._shape[axis:end]} (array API 2025.12, boolean array "
+                    "indexing)"
                 )
-            count = int(np.count_nonzero(kernel_view(item)))
-            selected.append((profile.size_from_values(count),))
+            if isinstance(item, ArrayBase):
+                count = int(np.count_nonzero(kernel_view(item)))
+                selected.append((profile.size_from_values(count),))
+            else:
+                selected.append((int(np.count_nonzero(item)),))  # NumPy tells
             axis = end
         else:
-            selected.append(item._shape if isinstance(item, ArrayBase) else ())
+            selected.append(_sizes(item))
             axis += 1
         if selects and not previous:
             place = len(sizes) if place is None else 0
         previous = selects
     assert place is not None
     return (*sizes[:place], *broadcast_shapes(*selected), *sizes[place:])
+
+
+def _sizes(key: Any) -> Shape:
+    return key._shape if isinstance(key, ArrayBase) else key.shape
 
 
 def _numpy_key(x: ArrayBase, key: object) -> object:

@@ -10,9 +10,9 @@ from typing import Any
 from refarray._base import profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
 from refarray._compute import arguments, pedantic
-from refarray._compute.arguments import check, check_device
+from refarray._compute.arguments import at_indices, check, check_device
 from refarray._compute.array import Array
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import adopt, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import allocate
@@ -43,7 +43,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     i = 0 if axis is None else normalize_axis(axis, x.ndim)
     shape = (*x._shape[:i], indices._size, *x._shape[i + 1 :])
     out: Array = allocate(shape, x.dtype, x.device, False)
-    call(kernels(x.device).take, kernel_view(x), places, i, kernel_view(out))
+    at_indices(x, kernels(x.device).take, kernel_view(x), places, i, kernel_view(out))
     return out
 
 
@@ -62,7 +62,8 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
         )
     others = (*x._shape[:i], 1, *x._shape[i + 1 :])
     shape = broadcast_shapes(others, indices._shape)
-    values = call(kernels(x.device).take_along_axis, kernel_view(x), places, i)
+    kernel = kernels(x.device).take_along_axis
+    values = at_indices(x, kernel, kernel_view(x), places, i)
     return adopt(values, x.dtype, x.device, shape)
 
 

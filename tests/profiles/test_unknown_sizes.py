@@ -223,6 +223,11 @@ def test_no_message_tells_a_size() -> None:
             lambda: xp.repeat(y, xp.asarray([1, 2])),
             lambda: xp.searchsorted(y[None, :], y),
             lambda: y[20000],
+            lambda: y[xp.asarray(20000)],
+            lambda: y[xp.asarray([20000])],
+            lambda: y.__setitem__(xp.asarray([20000]), 1.0),
+            lambda: xp.take(y, xp.asarray([20000])),
+            lambda: xp.take_along_axis(y, xp.asarray([20000])),
             lambda: y + 1j * xp.ones(3),
             lambda: y.__setitem__(slice(None), xp.ones(3)),
             lambda: y.__setitem__(xp.ones(3, dtype=xp.bool), 1.0),
@@ -244,6 +249,24 @@ def test_what_numpy_interop_adds_tells_no_size() -> None:
             len(y)
         assert len(y.T) == 1
         assert (x.nbytes, xp.zeros(0).nbytes) == (24, 0)
+
+
+def test_indices_of_numpy_tell_sizes_of_their_own() -> None:
+    x = xp.reshape(xp.arange(12), (3, 4))
+    columns = np.asarray([True, False, True, False])
+    with profiles.use("numpy_interop", **UNKNOWN):
+        y = x[x[:, 0] != 4]
+        for selected, shape, expected in (
+            (y[np.asarray([0, 1, 1])], (3, 4), [[0, 1, 2, 3], *[[8, 9, 10, 11]] * 2]),
+            (y[np.asarray([[1], [0]]), 2], (2, 1), [[10], [2]]),
+            (y[:, columns], (None, 2), [[0, 2], [8, 10]]),
+        ):
+            assert selected.shape == shape
+            np.testing.assert_array_equal(np.asarray(selected), expected)
+        y[:, columns] = 7
+        np.testing.assert_array_equal(np.asarray(y[0]), [7, 1, 7, 3])
+        with pytest.raises(IndexError, match=r"mask of shape \(2,\)"):
+            y[np.asarray([True, False])]
 
 
 @pytest.mark.parametrize("seed", range(1, 5))

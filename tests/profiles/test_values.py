@@ -174,6 +174,14 @@ def test_errors_show_no_values(a: Any) -> None:
         with pytest.raises((TypeError, ValueError)) as caught:
             operation()
         assert "27182" not in str(caught.value)
+    for operation in (
+        lambda: a.vector[secret],
+        lambda: xp.take(a.vector, secret),
+        lambda: xp.take_along_axis(a.vector, secret),
+    ):
+        with pytest.raises(IndexError, match=r"shape \(3,\) has no elements") as out:
+            operation()
+        assert "27182" not in str(out.value)
 
 
 def test_what_gives_arrays_goes_on(a: Any) -> None:
