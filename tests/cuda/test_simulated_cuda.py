@@ -227,22 +227,27 @@ def test_threads_share_a_driver(driver: SimulatedDriver) -> None:
     driver.assert_no_races()
 
 
-def test_no_thread_ends_the_driver_while_another_computes(
+def test_no_thread_destroys_a_stream_while_another_computes_on_it(
     driver: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launch, end = driver.launch, threading.Thread(target=driver.close)
+    context = start(driver)
+    on, launch, results = stream(driver), driver.launch, []
 
-    def launch_and_end(*args: Any, **kwargs: Any) -> None:
+    def destroy() -> None:
+        results.append(driver.cuCtxPushCurrent_v2(context))
+        results.append(driver.cuStreamDestroy_v2(on))
+
+    destroyer = threading.Thread(target=destroy)
+
+    def launch_and_destroy(*args: Any, **kwargs: Any) -> None:
         launch(*args, **kwargs)
-        end.start()
-        end.join(0.05)
+        destroyer.start()
+        destroyer.join(0.05)
 
-    start(driver)
-    monkeypatch.setattr(driver, "launch", launch_and_end)
-    driver.compute(stream(driver))
-    end.join()
-    with pytest.raises(RuntimeError, match="gone"):
-        driver.compute(ffi.NULL)
+    monkeypatch.setattr(driver, "launch", launch_and_destroy)
+    driver.compute(on)
+    destroyer.join()
+    assert results == [SUCCESS, SUCCESS]
 
 
 def test_a_call_can_be_made_to_fail(driver: SimulatedDriver) -> None:
