@@ -238,7 +238,7 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
     for flag, value in flags.items():
         merged[flag] = _check_flag(flag, value)
     label = "+".join(dict.fromkeys(label for label, _ in parts)) or "strict"
-    shown = {flag: value for flag, value in flags.items() if flag != "devices"}
+    shown = {flag: merged[flag] for flag in flags}
     if "seed" in merged:
         shown["seed"] = merged["seed"]
     label += "".join(f",{flag}={_text(value)}" for flag, value in shown.items())
@@ -308,6 +308,8 @@ def _parse(
 
 def _value(flag: str, text: str) -> Any:
     """Return the value of a flag that is given as text."""
+    if text == "None" and flag in ("devices", "seed"):
+        return None
     if flag == "devices":
         return tuple(place(name) for name in text.split("|"))
     if flag == "extensions":
@@ -318,6 +320,8 @@ def _value(flag: str, text: str) -> Any:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "|".join(place.name for place in value)
     return "|".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 

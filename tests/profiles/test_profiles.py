@@ -295,6 +295,9 @@ def test_a_flag_settles_a_contradiction() -> None:
     assert both.name == "jit+dask,data_dependent_shapes=raise"
     both = profiles.profile("gpu+mps", devices=["cpu"])
     assert [place.name for place in both.devices or ()] == ["cpu"]
+    assert both.name == "gpu+mps,devices=cpu"
+    assert profiles.profile("gpu,devices=npu|cpu").name == "gpu,devices=npu|cpu"
+    assert profiles.profile("gpu,devices=None,seed=None").devices is None
 
 
 def test_profiles_combine() -> None:
