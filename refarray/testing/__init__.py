@@ -22,8 +22,9 @@ In reading order:
     simulated_driver.py
                     `simulated_cuda`: CUDA devices without a GPU
 
-Nothing here imports more of refarray than its public protocol, so everything but the
-stand-in runs on any library.
+The checks and the doubles import no more of refarray than its public protocol, so that
+they run on any library. The stand-in, the simulated driver and `profile.py`, the plugin
+that runs a suite under a profile, are about refarray itself.
 """
 
 from typing import TYPE_CHECKING, Any
