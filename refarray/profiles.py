@@ -125,9 +125,28 @@ def place(
                 f"the default {use} dtype {dtype} is none of those of device {name!r}: "
                 f"{', '.join(sorted(map(str, held)))}"
             )
-    if name != "cpu" and _devices.find_other(name) is None:
-        _devices.register_pretend(name)
-    return Place(name, held, defaults)
+        if dtype.family != _DEFAULT_KINDS[use]:
+            raise ValueError(
+                f"the default {use} dtype is a {_DEFAULT_KINDS[use]} one, not {dtype}"
+            )
+    return _there(Place(name, held, defaults))
+
+
+_DEFAULT_KINDS = {
+    "real": "real floating",
+    "complex": "complex floating",
+    "integral": "signed integer",
+    "indexing": "signed integer",
+}
+
+
+def _there(place: Place) -> Place:
+    """Return a place whose device is there, also if it was made in another process."""
+    if not isinstance(place.name, str) or not place.name:
+        raise TypeError(f"a device has a name such as 'gpu', not {place.name!r}")
+    if place.name != "cpu" and _devices.find_other(place.name) is None:
+        _devices.register_pretend(place.name)
+    return place
 
 
 # The named profiles ------------------------------------------------------------------
@@ -219,6 +238,10 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
     flag given by itself overrides the profiles'. ValueError for an unknown name, flag,
     device or value, and for profiles that contradict each other.
     """
+    for name in names:
+        if isinstance(name, Profile):
+            for one in name.devices or ():
+                _there(one)
     if len(names) == 1 and isinstance(names[0], Profile) and not flags:
         return names[0]
     parts = [part for name in names for part in _parse(name, flags)]
@@ -350,7 +373,7 @@ def _check_devices(value: Any) -> tuple[Place, ...] | None:
     names = [item.name for item in places]
     if len(set(names)) != len(names):
         raise ValueError(f"devices names one twice: {names}")
-    return places
+    return tuple(map(_there, places))
 
 
 def _check_extensions(value: Any) -> frozenset[str]:
@@ -419,9 +442,21 @@ def restart(label: str) -> None:
     Called with the name of a test before it runs, a test that fails among others fails
     alone as well.
     """
+    if not isinstance(label, str):
+        raise TypeError(f"a label is a string, not {type(label).__name__}")
     _profile.restart(label)
 
 
 def use_environment() -> None:
-    """Make the profile in REFARRAY_PROFILE the default of the process."""
-    set_default(os.environ["REFARRAY_PROFILE"])
+    """Make the profile in REFARRAY_PROFILE the default of the process.
+
+    Empty, it says nothing. ValueError for what is no profile.
+    """
+    text = os.environ["REFARRAY_PROFILE"]
+    if text:
+        try:
+            set_default(text)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the environment has REFARRAY_PROFILE={text}, and {error}"
+            ) from None

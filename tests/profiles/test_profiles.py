@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -206,6 +207,29 @@ def test_the_environment_sets_the_default() -> None:
     )
     assert in_child(code, REFARRAY_PROFILE="gpu+immutable") == "gpu+immutable gpu"
     assert in_child(code, REFARRAY_PROFILE="strict") == "strict cpu"
+    assert in_child(code, REFARRAY_PROFILE="") == "strict cpu"
+
+
+@pytest.mark.parametrize("text", ["gqu", "gpu,mutable", "strict,devices="])
+def test_an_error_in_the_environment_says_so(text: str) -> None:
+    code = (
+        "try: import refarray\n"
+        "except ValueError as error: print(error, error.__suppress_context__)"
+    )
+    out = in_child(code, REFARRAY_PROFILE=text)
+    assert out.startswith(f"the environment has REFARRAY_PROFILE={text}, and ")
+    assert out.endswith("True")
+
+
+def test_a_profile_can_be_sent_to_another_process() -> None:
+    code = (
+        "import pickle, refarray as xp\n"
+        f"gpu = pickle.loads({pickle.dumps(profiles.profile('gpu'))!r})\n"
+        "with xp.profiles.use(gpu): print(xp.zeros(1).device)\n"
+        "own = xp.profiles.Place('npu')\n"
+        "with xp.profiles.use(devices=[own, 'cpu']): print(xp.zeros(1).device)"
+    )
+    assert in_child(code).split() == ["gpu", "npu"]
 
 
 def test_a_version_query_changes_nothing() -> None:
@@ -285,8 +309,24 @@ def test_bad_profiles_are_refused(
 
 
 def test_an_object_is_no_name() -> None:
-    with pytest.raises(TypeError, match="by name, not as int"):
-        profiles.profile(3)  # type: ignore[arg-type]
+    unnamed: Any
+    for unnamed in (3, None, b"gpu", ["gpu"], xp.float64):
+        with pytest.raises(TypeError, match="by name, not as"):
+            profiles.profile(unnamed)
+        with pytest.raises(TypeError, match="a device has a name"):
+            profiles.place(unnamed)
+        with pytest.raises(TypeError, match="a label is a string"):
+            profiles.restart(unnamed)
+
+
+def test_places_are_checked() -> None:
+    held: Any = [xp.float64, "complex128"]
+    with pytest.raises(TypeError, match="dtypes such as .* not 'complex128'"):
+        profiles.place("npu", held)
+    for use in ("complex", "integral", "indexing"):
+        wrong: Any = {use: xp.float32}
+        with pytest.raises(ValueError, match=f"default {use} dtype is a .* one, not"):
+            profiles.place("npu", **wrong)
 
 
 def test_a_flag_settles_a_contradiction() -> None:
