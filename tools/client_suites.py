@@ -13,7 +13,8 @@ ENVIRONMENTS: dict[str, list[str]] = {
     ],
     "array-api-extra": [
         *("array-api-extra==0.11.5", "array-api-compat==1.16.0", "numpy==2.5.5"),
-        *("hypothesis==6.170.17", "pytest-run-parallel", "typing-extensions"),
+        *("scipy==1.18.1", "hypothesis==6.170.17"),
+        *("pytest-run-parallel", "typing-extensions"),
     ],
     "scipy": [
         *("scipy==1.18.1", "numpy==2.5.5", "hypothesis==6.170.17"),

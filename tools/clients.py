@@ -251,7 +251,8 @@ name. Here their suites ran unmodified, with refarray in its place:
 
 and, in the same environment, on array-api-strict itself. `make clients` installs each
 client from the package index, runs the suites and writes this page.
-`tools/client_suites.py` has the exact commands and versions.
+`tools/client_suites.py` has the exact commands and versions. The seconds are those of a
+machine that had other work.
 
 """
 
