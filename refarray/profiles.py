@@ -115,10 +115,16 @@ def place(
     """Return a device for the flag `devices`: the CPU, or a pretend one of that name.
 
     `dtypes` are those that it holds, all by default; the others are the default dtypes
-    of new arrays there. ValueError for a default that it does not hold.
+    of new arrays there. ValueError for a default that it does not hold, or of another
+    kind.
     """
     held = frozenset(_dtypes.STANDARD if dtypes is None else dtypes)
     defaults = Defaults(real, complex, integral, indexing)
+    for dtype in (*held, *defaults):
+        if not isinstance(dtype, DType):
+            raise TypeError(
+                f"device {name!r} holds dtypes such as refarray.float64, not {dtype!r}"
+            )
     for use, dtype in defaults._asdict().items():
         if dtype not in held and not (use == "complex" and not held & _COMPLEX):
             raise ValueError(

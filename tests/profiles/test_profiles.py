@@ -321,7 +321,7 @@ def test_an_object_is_no_name() -> None:
 
 def test_places_are_checked() -> None:
     held: Any = [xp.float64, "complex128"]
-    with pytest.raises(TypeError, match="dtypes such as .* not 'complex128'"):
+    with pytest.raises(TypeError, match=r"dtypes such as .* not 'complex128'"):
         profiles.place("npu", held)
     for use in ("complex", "integral", "indexing"):
         wrong: Any = {use: xp.float32}
