@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from contextvars import ContextVar, Token
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -180,10 +180,18 @@ def _put_in_force(new: Profile) -> None:
     global _process
     block = _block.get()
     if block is not None:
-        block.enter_context(profiles.use(new))
+        entered = profiles.use(new)
+        entered.__enter__()
+        block.callback(_leave, entered)
     elif new is not _process:
         profiles.set_default(new)
         _process = new
+
+
+def _leave(entered: AbstractContextManager[Profile]) -> None:
+    # Tasks that began in the block may set flags too: those hold in the task alone.
+    with suppress(RuntimeError):
+        entered.__exit__(None, None, None)
 
 
 def _changed(old: Profile, flags: dict[str, Any]) -> Profile:

@@ -320,6 +320,33 @@ def test_flags_of_a_block_end_with_it_and_stay_in_its_thread():
     )
 
 
+def test_flags_that_a_task_sets_in_a_block_are_its_own():
+    run(
+        """
+        import asyncio
+        flags = xp.get_array_api_strict_flags
+
+        async def task():
+            xp.set_array_api_strict_flags(api_version="2024.12")
+            await asyncio.sleep(0)
+            return flags()
+
+        async def main():
+            usual = flags()
+            with xp.ArrayAPIStrictFlags(boolean_indexing=False):
+                here = flags()
+                began = asyncio.create_task(task())
+                await asyncio.sleep(0)
+                assert flags() == here
+            assert flags() == usual
+            assert await began == here | {"api_version": "2024.12"}
+            assert flags() == usual
+
+        asyncio.run(main())
+        """
+    )
+
+
 def test_a_flag_set_again_and_again_changes_nothing():
     run(
         """
