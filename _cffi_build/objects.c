@@ -1,117 +1,11 @@
-/* Buffers and arrays as Python objects.
+/* Arrays as Python objects.
  *
  * An array in C is a layout over a buffer and no more: what it means to add or to index is
  * written in Python (refarray/_compute). It is in C for two reasons: exports must be made
  * without running Python code, and `memoryview(x)` must work before Python 3.12. */
 #include "objects.h"
-#include "deferred.h"
 
 #include <string.h>
-
-static PyTypeObject *buffer_type;
-
-/* Where an array without elements points to: an address, aligned, never read. */
-static _Alignas(64) char nothing[64];
-
-static void object_free(PyObject *object)
-{
-    /* A subclass written in Python may be one that the garbage collector tracks. */
-    PyTypeObject *type = Py_TYPE(object);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-/* ---- Buffer ------------------------------------------------------------------------- */
-
-BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host)
-{
-    BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
-    if (!self) {
-        ra_buffer_let_go(buffer);
-        return NULL;
-    }
-    self->buffer = buffer;
-    self->on_host = on_host;
-    return self;
-}
-
-static void buffer_dealloc(PyObject *object)
-{
-    ra_buffer_let_go(((BufferObject *)object)->buffer);
-    object_free(object);
-}
-
-static int buffer_getbuffer(PyObject *object, Py_buffer *view, int flags)
-{
-    BufferObject *self = (BufferObject *)object;
-    if (!self->on_host) {
-        view->obj = NULL;
-        PyErr_SetString(PyExc_BufferError, "this memory is not on the host");
-        return -1;
-    }
-    ra_buffer *buffer = self->buffer;
-    return PyBuffer_FillInfo(view, object, buffer->address ? buffer->address : nothing,
-                             (Py_ssize_t)buffer->nbytes,
-                             (buffer->flags & RA_FLAG_READ_ONLY) != 0, flags);
-}
-
-static PyObject *buffer_address(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromVoidPtr(((BufferObject *)self)->buffer->address);
-}
-
-static PyObject *buffer_nbytes(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromSize_t(((BufferObject *)self)->buffer->nbytes);
-}
-
-static PyObject *buffer_kind(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyUnicode_FromString(((BufferObject *)self)->buffer->kind);
-}
-
-static PyObject *buffer_flags(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLongLong(((BufferObject *)self)->buffer->flags);
-}
-
-static PyObject *buffer_memory(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromVoidPtr((void *)ra_deferred_note(((BufferObject *)self)->buffer));
-}
-
-static PyGetSetDef buffer_getset[] = {
-    {"address", buffer_address, NULL, "Lowest address.", NULL},
-    {"nbytes", buffer_nbytes, NULL, "Extent in bytes.", NULL},
-    {"kind", buffer_kind, NULL,
-     "Who owns the memory: 'host' (refarray), 'imported' (the producer of a capsule) or "
-     "'exporter' (an object with the buffer protocol).", NULL},
-    {"flags", buffer_flags, NULL, "DLPack flags that the memory came with.", NULL},
-    {"memory", buffer_memory, NULL,
-     "Which memory of a device this is: a number, the same for all that we exported and "
-     "imported again; 0 on the host.", NULL},
-    {0},
-};
-
-static PyType_Slot buffer_slots[] = {
-    {Py_tp_doc, "Memory that arrays and views share; it goes back when the last lets go."},
-    {Py_tp_dealloc, buffer_dealloc},
-    {Py_tp_getset, buffer_getset},
-    {Py_bf_getbuffer, buffer_getbuffer},
-    {0, NULL},
-};
-
-static PyType_Spec buffer_spec = {
-    .name = "refarray._native.Buffer",
-    .basicsize = sizeof(BufferObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = buffer_slots,
-};
 
 /* ---- Array: life -------------------------------------------------------------------- */
 
@@ -163,7 +57,7 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
     self->device = device;
     self->ndim = ndim;
     self->size = size;
-    self->data = size ? data : nothing;
+    self->data = size ? data : ra_nothing;
     self->read_only = read_only;
     memcpy(ra_shape(self), shape, (size_t)ndim * sizeof *shape);
     memcpy(ra_strides(self), strides, (size_t)ndim * sizeof *strides);
@@ -189,7 +83,7 @@ static void array_dealloc(PyObject *object)
     Py_XDECREF(self->device_object);
     if (self->extents != self->room)
         PyMem_Free(self->extents);
-    object_free(object);
+    ra_object_free(object);
 }
 
 static PyObject *array_refuse(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -407,8 +301,7 @@ static PyType_Spec array_spec = {
 int ra_objects_install(PyObject *module)
 {
     PyObject *base = PyType_FromSpec(&array_spec);
-    buffer_type = (PyTypeObject *)PyType_FromSpec(&buffer_spec);
-    int failed = !base || !buffer_type || PyModule_AddType(module, buffer_type) < 0 ||
+    int failed = !base || ra_buffer_install(module) < 0 ||
                  PyModule_AddType(module, (PyTypeObject *)base) < 0;
     Py_XDECREF(base);
     return failed ? -1 : 0;

@@ -1,5 +1,5 @@
 /* The two Python types in C, and what is registered with them.
- * Next: registry.c, objects.c, make.c (arrays over new, old and foreign
+ * Next: registry.c, buffer.c, objects.c, make.c (arrays over new, old and foreign
  * memory), export.c, import.c, exchange.c, native.c. */
 #ifndef REFARRAY_OBJECTS_H
 #define REFARRAY_OBJECTS_H
@@ -106,6 +106,9 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
                        const int64_t *shape, const int64_t *strides, int64_t size,
                        int read_only, const ra_sizes *sizes);
 
+void ra_object_free(PyObject *object);
+extern char ra_nothing[64];     /* where an array without elements points to */
+
 /* Memory that only a driver can give, and what kernels there compute with (devices.c);
  * NULL with an exception set where that cannot be. */
 ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed);
@@ -113,6 +116,7 @@ PyObject *ra_view_on_device(PyObject *array);
 
 void ra_replace(PyObject **slot, PyObject *object);
 
+int ra_buffer_install(PyObject *module);
 int ra_objects_install(PyObject *module);
 int ra_export_install(void);
 

@@ -7,7 +7,7 @@ libraries may have set up for themselves, stays as it is.
 
 Source: NVIDIA, "CUDA Driver API", stream ordered memory allocator.
 
-Next folder: `dlpack/`.
+Next: `device_use.py`.
 """
 
 from __future__ import annotations

@@ -99,9 +99,8 @@ def compile_harness(folder: Path, name: str, memory: Path, *options: str) -> Pat
     program = folder / name
     compiler = os.environ.get("CC", "cc").split()
     flags = ["-std=c11", "-g", "-O1", "-pthread", f"-I{C_CODE}", *options]
-    built = run(
-        [*compiler, *flags, HARNESS, memory, C_CODE / "tensor.c", "-o", program]
-    )
+    parts = [memory, C_CODE / "tensor.c", C_CODE / "deferred.c"]
+    built = run([*compiler, *flags, HARNESS, *parts, "-o", program])
     expect(built.returncode == 0, f"{name} could not be built", built.stdout)
     return program
 

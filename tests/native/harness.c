@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "deferred.h"
 #include "tensor.h"
 
 #define THREADS 8
 #define ROUNDS 20000
+#define DEVICE_ROUNDS 2000
 
 static void fail(const char *what)
 {
@@ -47,6 +49,45 @@ static void exchange(size_t nbytes, int versioned, int consumer_first)
     }
 }
 
+/* The same with memory of a device: nothing is given back here, both ends leave notes. */
+static void exchange_on_device(int versioned, int consumer_first)
+{
+    static char memory[64];
+    ra_buffer *buffer = ra_buffer_of_device(sizeof memory);
+    if (!buffer)
+        fail("a buffer of a device");
+    buffer->address = memory;
+    int64_t shape[1] = {sizeof memory}, strides[1] = {1};
+    DLTensor tensor = {memory, {kDLCUDA, 0}, 1, {kDLUInt, 8, 1}, shape, strides, 0};
+    void *managed = ra_export(buffer, &tensor, versioned, 0);
+    ra_extent extent = {0, sizeof memory, sizeof memory};
+    ra_buffer *imported = ra_import_of_device(managed, versioned, &extent, memory);
+    if (ra_deferred_note(imported) != ra_deferred_note(buffer) || !ra_deferred_note(buffer))
+        fail("knowing our own memory again");
+    ra_buffer_let_go(consumer_first ? imported : buffer);
+    ra_buffer_let_go(consumer_first ? buffer : imported);
+    ra_buffer_of_device_drop(ra_buffer_of_device(1));
+}
+
+static atomic_int running = THREADS;
+
+/* Finish what others leave notes of, until there is nothing more to come. */
+static void *drain(void *argument)
+{
+    long *finished = argument;
+    for (int last = 0; !last;) {
+        last = !atomic_load(&running);
+        for (ra_deferred *note = ra_deferred_take(), *next; note; note = next, last = 0) {
+            next = note->next;
+            if (!note->managed && !note->exported)
+                fail("a note that does not know of the export");
+            ra_deferred_finish(note);
+            ++*finished;
+        }
+    }
+    return NULL;
+}
+
 static void *work(void *argument)
 {
     unsigned seed = (unsigned)(uintptr_t)argument;
@@ -58,25 +99,33 @@ static void *work(void *argument)
             ra_cache_set_limit((seed >> 3) % 5000000);
         if (i % 3000 == 0)
             ra_cache_empty();
+        if (i < DEVICE_ROUNDS)
+            exchange_on_device((seed >> 6) & 1, (seed >> 7) & 1);
     }
+    atomic_fetch_sub(&running, 1);
     return NULL;
 }
 
 int main(void)
 {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS], drainer;
+    long finished = 0;
     ra_memory_init();
+    pthread_create(&drainer, NULL, drain, &finished);
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)(i + 1));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    pthread_join(drainer, NULL);
     ra_cache_empty();
+    if (finished != 2l * THREADS * DEVICE_ROUNDS)
+        fail("notes are missing");
 
     ra_statistics s;
     ra_memory_statistics(&s);
     if (s.live_bytes || s.live_buffers || s.cached_bytes)
         fail("memory is left");
-    if (s.exported != THREADS * ROUNDS || s.exports_deleted != s.exported ||
+    if (s.exported != THREADS * (ROUNDS + DEVICE_ROUNDS) || s.exports_deleted != s.exported ||
         s.imported != s.exported || s.imports_deleted != s.imported)
         fail("deleters do not balance");
     printf("%lld exchanges on %d threads, nothing left\n", (long long)s.exported, THREADS);
