@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import refarray as xp
+from refarray import profiles
 from refarray._base import dtypes
 
 
@@ -68,3 +69,27 @@ def test_empty_and_zero_dimensional():
     assert memoryview(array(np.zeros((0, 3)))).shape == (0, 3)
     assert memoryview(array(5)).tolist() == 5
     assert np.asarray(array(np.zeros((0, 3)))).shape == (0, 3)
+
+
+def test_a_library_without_the_dtype_converts_what_it_reads():
+    a = np.asarray([[1.5, -2.0], [3e9, np.nan]])[:, ::-1]
+    with profiles.use("jax32"):
+        x = xp.asarray(a, dtype=xp.float32)
+        assert x.dtype is xp.float32
+        assert np.array_equal(np.asarray(x), a.astype("float32"), equal_nan=True)
+        with pytest.raises(ValueError, match="does not support float64"):
+            xp.asarray(a)
+        with pytest.raises(ValueError, match="copy=False"):
+            xp.asarray(a, dtype=xp.float32, copy=False)
+        with pytest.raises(TypeError, match="which part is meant"):
+            xp.asarray(a + 1j, dtype=xp.float32)
+        i = np.asarray([1, 2])
+        for copy in (None, True):
+            assert xp.asarray(i, dtype=xp.int32, copy=copy).dtype is xp.int32
+    with profiles.use("jax32+gpu"):
+        x = xp.asarray(a, dtype=xp.float32)
+        assert (x.device.name, x.dtype) == ("gpu", xp.float32)
+        assert len(profiles.active().transferred) == 1
+    with profiles.use("jax32+pedantic"):
+        with pytest.raises(profiles.UnspecifiedError, match="does not promote"):
+            xp.asarray(a, dtype=xp.float32)

@@ -30,7 +30,7 @@ from refarray._base.promotion import (
 )
 from refarray._compute import freedom, pedantic
 from refarray._compute.array import Array, transfer
-from refarray._compute.casting import cast, check_cast
+from refarray._compute.casting import cast, check_cast, convert
 from refarray._compute.engine import call
 from refarray._compute.engine import view as kernel_view
 from refarray._memory import host
@@ -144,6 +144,8 @@ def _from_buffer(
     copy: bool | None,
 ) -> Array:
     own = dtype_of_format(lent.format, lent.itemsize)
+    if profile.guarded and dtype is not None and not holds(CPU, own):
+        return _converted(lent, own, dtype, device, copy)
     if copy is True:
         x = host.host_array(np.asarray(lent), own)
         return _from_array(x, dtype, device, None)
@@ -164,6 +166,25 @@ def _from_buffer(
     if profile.guarded and copy is None:
         x = freedom.apart(x)
     return _from_array(x, dtype, device, copy)
+
+
+def _converted(
+    lent: memoryview, own: DType, dtype: DType, device: Device, copy: bool | None
+) -> Array:
+    """Return elements of a dtype which no device has here, in one that there is."""
+    if copy is False:
+        raise ValueError(
+            f"copy=False, but {own} must be copied to become {dtype} "
+            "(array API 2025.12, asarray)"
+        )
+    if not can_cast(own, dtype):
+        _raise_conversion(str(own), dtype)
+    check_cast(own, dtype)
+    values = np.asarray(lent)
+    pedantic.conversion(values, own, dtype)
+    out: Array = allocate(values.shape, dtype, CPU, False)
+    convert(values, own, out)
+    return moved("asarray", out, dtype, device, False)
 
 
 # Python values -----------------------------------------------------------------------
