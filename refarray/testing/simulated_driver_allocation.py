@@ -84,13 +84,14 @@ class AllocationFunctions:
         self._state.current()
         block = self._whole(pointer, "device memory", "managed memory", "pool memory")
         if block.context is not None:
-            for stream in block.context.streams:
-                if stream.last is not None:
-                    self._schedule.run(stream.last)
+            waited = [s.last for s in block.context.streams if s.last is not None]
+            for work in waited:
+                self._schedule.run(work)
+            # Work of other devices too, which a stream of this one waits for.
             block.accesses = [
                 access
                 for access in block.accesses
-                if access.work.stream.context is not block.context
+                if not any(work.comes_after(access.work) for work in waited)
             ]
         self._schedule.released(block, "cuMemFree_v2", where())
         self._heap.forget(block, where())

@@ -120,6 +120,10 @@ class Work:
         """Whether it has run."""
         return self.finished is not None
 
+    def comes_after(self, other: Work) -> bool:
+        """Whether other work, or this itself, is over when this is."""
+        return self.clock.get(other.stream, 0) >= other.index
+
     def __str__(self) -> str:
         return f"{self.name} on {self.stream} at {self.where}"
 
@@ -200,7 +204,7 @@ class Schedule:
         for old in block.accesses:
             if self.known(old.work):
                 continue
-            ordered = new.work.clock.get(old.work.stream, 0) >= old.work.index
+            ordered = new.work.comes_after(old.work)
             both_read = old.verb == new.verb == "reads"
             overlap = old.start < new.stop and new.start < old.stop
             if overlap and not ordered and not both_read:

@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 from raw import INVALID_VALUE, LEGACY, OUT_OF_MEMORY, SUCCESS, alloc, get, pinned
 from raw import read as read_back
-from simulated import NBYTES, array, kinds, read, simulated, start, stream, write
+from simulated import (
+    NBYTES,
+    array,
+    kinds,
+    read,
+    record,
+    simulated,
+    start,
+    stream,
+    wait,
+    write,
+)
 from test_contract_order import new_pool
 
 from refarray._cuda_driver import ffi
@@ -186,6 +197,20 @@ def test_memory_of_a_pool_freed_at_once_while_in_use(driver: SimulatedDriver) ->
     pointer = get("CUdeviceptr", driver.cuMemAllocFromPoolAsync, NBYTES, pool, on)
     assert driver.cuStreamSynchronize(on) == SUCCESS
     driver.races.clear()
+    assert driver.cuMemFree_v2(pointer) == SUCCESS
+    driver.assert_no_races()
+
+
+def test_memory_freed_after_work_of_another_device_that_its_own_waits_for(
+    driver: SimulatedDriver,
+) -> None:
+    pointer = managed(driver)
+    own = get("CUcontext", driver.cuCtxGetCurrent)
+    start(driver, device=1)
+    read(driver, LEGACY, pointer)
+    event = record(driver, LEGACY)
+    assert driver.cuCtxSetCurrent(own) == SUCCESS
+    wait(driver, LEGACY, event)
     assert driver.cuMemFree_v2(pointer) == SUCCESS
     driver.assert_no_races()
 
