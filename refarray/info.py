@@ -42,7 +42,7 @@ def _cuda() -> Iterator[tuple[str, str]]:
         if device.name.startswith("cuda:"):
             free, total = cuda.free_and_total(device.dlpack[1])
             yield "", f"{device}: {free:,} of {total:,} bytes free"
-    extra = f"cuda{version.partition('.')[0]}"
+    extra = f"cuda{min(cuda.driver_version()[0], 13)}"  # of those there are
     try:
         found = next(
             f"{name} {metadata.version(name)}"

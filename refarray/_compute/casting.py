@@ -79,8 +79,7 @@ def check_cast(old: DType, new: DType) -> None:
 
 def _within(source: Any, limits: IInfo) -> bool:
     """Tell whether all numbers, their fractions cut off, are within the limits."""
-    least = np.minimum.reduce(source, axis=None)
-    greatest = np.maximum.reduce(source, axis=None)
+    least, greatest = source.min(), source.max()
     # NaN is least and greatest, and compares False. max + 1 is a power of two: unlike
     # max it is exact in any floating-point dtype.
     return bool(least >= limits.min and greatest < float(limits.max + 1))

@@ -17,6 +17,7 @@ import numpy as np
 from refarray._base.devices import Device
 from refarray._memory.cuda_driver import driver
 from refarray._memory.cuda_streams import follow
+from refarray._memory.cupy_kernels import Kernels
 from refarray._memory.device import allocate
 from refarray._memory.device_use import note_use
 from refarray._memory.host import NUMPY_DTYPES
@@ -55,17 +56,30 @@ def kernels(device: Device) -> ModuleType:
 @cache
 def _cupy() -> ModuleType:
     version = driver().version
+    # Drivers run programs for earlier CUDA too; there is no CuPy for a later one yet.
+    extra = f"refarray[cuda{min(version[0], 13)}]"
+    runs = "the driver runs CUDA {}.{}".format(*version)
     try:
         import cupy  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ImportError(
-            f"refarray computes on CUDA devices with CuPy: pip install "
-            f"'refarray[cuda{version[0]}]' (the driver runs CUDA {version[0]}."
-            f"{version[1]}). Memory, copies and exchange work without: {error}"
+            f"refarray computes on CUDA devices with CuPy: pip install '{extra}' "
+            f"({runs}). Memory, copies and exchange work without: {error}"
+        ) from error
+    try:
+        # For another CUDA, or without its compiler, it imports all the same.
+        with cupy.cuda.Device(0):
+            cupy.arange(1) + 1
+    except Exception as error:
+        number = cupy.cuda.runtime.runtimeGetVersion()
+        raise ImportError(
+            f"CuPy {cupy.__version__} for CUDA {number // 1000}.{number % 1000 // 10} "
+            f"does not compute here ({runs}; pip install '{extra}'). Memory, copies "
+            f"and exchange work without: {type(error).__name__}: {error}"
         ) from error
     # One current stream for both, so that their work is in order.
     follow(cupy.cuda)
-    return cupy  # type: ignore[no-any-return]
+    return Kernels(cupy)
 
 
 register_memory(allocate, view)

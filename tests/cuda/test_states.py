@@ -6,6 +6,7 @@ in child processes; no CuPy and no GPU is needed.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -187,6 +188,8 @@ found["unharmed"] = np.from_dlpack(x, device="cpu").tolist()
         ("12000", "'refarray[cuda12]' (the driver runs CUDA 12.0)"),
         ("12090", "'refarray[cuda12]' (the driver runs CUDA 12.9)"),
         ("13000", "'refarray[cuda13]' (the driver runs CUDA 13.0)"),
+        # The newest CuPy, which later drivers run too.
+        ("14010", "'refarray[cuda13]' (the driver runs CUDA 14.1)"),
     ],
 )
 def test_without_cupy_arithmetic_names_the_extra(
@@ -199,6 +202,64 @@ def test_without_cupy_arithmetic_names_the_extra(
         begin = f"refarray computes on CUDA devices with CuPy: pip install {words}. "
         assert said.startswith(begin), what
         assert "Memory, copies and exchange work without" in said
+
+
+# ---- A CuPy that does not compute ----------------------------------------------------
+
+# As CuPy is where it was built for a CUDA that is newer than the driver's.
+UNUSABLE = """
+from types import ModuleType, SimpleNamespace
+
+class CUDARuntimeError(RuntimeError):
+    pass
+
+def refuse(*arguments):
+    raise CUDARuntimeError("cudaErrorInsufficientDriver: driver insufficient")
+
+cupy = sys.modules["cupy"] = ModuleType("cupy")
+cupy.__version__ = "14.2.0"
+cupy.arange = cupy.empty = cupy.ndarray = refuse
+runtime = SimpleNamespace(runtimeGetVersion=lambda: 13000)
+cupy.cuda = SimpleNamespace(
+    runtime=runtime, Device=refuse, Stream=refuse, get_current_stream=refuse
+)
+"""
+
+BOTH = """
+x = xp.asarray([1.0, 2.0], device=xp.Device("cuda:0"))
+for what in "first", "again":
+    found[what] = said(lambda: x + 1)
+    with cuda.Stream() as stream:
+        copied = xp.asarray(x, copy=True)
+    found[f"unharmed, {what}"] = np.from_dlpack(copied, device="cpu").tolist()
+"""
+
+
+def test_a_cupy_for_another_cuda(fake_library: Path) -> None:
+    found = find(UNUSABLE + BOTH, fake_library, FAKECUDA_VERSION="12040")
+    for what in ("first", "again"):
+        assert found[f"unharmed, {what}"] == [1.0, 2.0]
+        error, said = found[what]
+        assert error == "ImportError"
+        assert said == (
+            "CuPy 14.2.0 for CUDA 13.0 does not compute here (the driver runs CUDA "
+            "12.4; pip install 'refarray[cuda12]'). Memory, copies and exchange work "
+            "without: CUDARuntimeError: cudaErrorInsufficientDriver: driver "
+            "insufficient"
+        )
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("cupy") is None, reason="no CuPy: pip install cupy-cuda13x"
+)
+def test_a_cupy_that_does_not_know_the_driver(fake_library: Path) -> None:
+    # It asks the fake for what only NVIDIA's driver has.
+    found = find(f"del sys.modules['cupy']\n{BOTH}", fake_library)
+    for what in ("first", "again"):
+        assert found[f"unharmed, {what}"] == [1.0, 2.0]
+        error, said = found[what]
+        assert error == "ImportError"
+        assert said.startswith("CuPy ") and "CUDARuntimeError" in said
 
 
 # ---- Profiles ------------------------------------------------------------------------
