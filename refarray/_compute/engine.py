@@ -54,8 +54,10 @@ def adopt(
 ) -> Array:
     """Return an array in our memory with the values that a kernel returned.
 
-    For kernels that take no `out`. `shape` is that of the values, computed from those
-    of the operands, whose sizes may be unknown; None if it has nothing to do with them.
+    For kernels that take no `out`, those above all whose result has a size that depends
+    on data. Keeping their memory would leave alignment to chance. `shape` is that of
+    the values, computed from those of the operands, whose sizes may be unknown; None if
+    it has nothing to do with them.
     """
     if device.memory != "device":
         values = np.asarray(values)

@@ -48,19 +48,9 @@ def copy(x: _A, device: Device | None = None) -> _A:
     return out
 
 
-def host_array(
-    values: np.ndarray[Any, Any],
-    dtype: DType,
-    device: Device = CPU,
-    shape: tuple[int, ...] | None = None,
-) -> Any:
-    """Return an array of `dtype` with the elements of a NumPy array, in our memory.
-
-    For kernels whose result has a size that depends on data: NumPy computes it in
-    its own memory. Keeping that memory would leave alignment to chance. `shape` says
-    again what the shape is, where sizes in it may be unknown.
-    """
-    out = allocate(values.shape if shape is None else shape, dtype, device, False)
+def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
+    """Return an array of `dtype` with the elements of a NumPy array, in our memory."""
+    out = allocate(values.shape, dtype, CPU, False)
     np.copyto(numpy_view(out), values)
     return out
 
