@@ -171,12 +171,10 @@ def _new_like(
     name: str, x: Array, dtype: object, device: object, zeroed: bool = False
 ) -> Array:
     check(name, x)
-    return _new(
-        x._shape,
-        x.dtype if dtype is None else dtype,
-        x.device if device is None else device,
-        zeroed,
-    )
+    # That of `x` need not be one of the profile in force: arrays may be from elsewhere.
+    place = x.device if device is None else as_device(device)
+    out: Array = allocate(x._shape, as_dtype(dtype, x.dtype), place, zeroed)
+    return out
 
 
 def _filled(out: Array, value: bool | int | float | complex) -> Array:

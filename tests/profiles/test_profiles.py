@@ -368,6 +368,15 @@ def test_only_the_devices_of_the_profile_are_there() -> None:
         xp.zeros(1, device=gpu)
 
 
+def test_an_array_from_a_block_can_be_computed_with_after_it() -> None:
+    with profiles.use("gpu"):
+        x = xp.asarray([1.0, 2.0])
+    for out in (x + x, xp.zeros_like(x), xp.full_like(x, 3), xp.asarray(x, copy=True)):
+        assert out.device is x.device
+    with pytest.raises(ValueError, match=r"'strict' has no Device\('gpu'\)"):
+        xp.zeros_like(x, device=x.device)
+
+
 def test_devices_of_ones_own() -> None:
     small = profiles.place(
         "small", [xp.bool, xp.int32, xp.float32], real=xp.float32, complex=xp.complex64,
