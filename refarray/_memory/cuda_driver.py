@@ -53,8 +53,8 @@ class Driver:
 
     `version` is the newest CUDA that it can run, such as (13, 0). By ordinal of the
     device, `contexts` holds the primary contexts that refarray retains, and `events`
-    those that nothing refers to at present; `cache` holds memory that nobody uses (see
-    `device_release.py`).
+    those that nothing refers to at present; `cache` holds memory that nobody uses, by
+    stream and then by device and length (see `device_release.py`).
     """
 
     __slots__ = (
@@ -77,7 +77,7 @@ class Driver:
         self.forked = False
         self.contexts: dict[int, Any] = {}
         self.events: dict[int, list[Any]] = {}
-        self.cache: dict[Any, list[Any]] = {}
+        self.cache: dict[int, dict[tuple[tuple[int, int], int], list[int]]] = {}
         self.cached_bytes = 0
         # A simulated driver wants to know what is computed on the memory behind it.
         self.compute = getattr(lib, "compute", None)

@@ -13,6 +13,7 @@ Next: `cuda_memory.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, SupportsIndex
@@ -289,9 +290,11 @@ def keeper_of_current_stream(ordinal: int) -> object:
 
     None if that is up to the program, or if the stream is always there.
     """
-    if _partner is not None and _partner_driver is driver_in_use():
-        return _partner.get_current_stream(ordinal)
     stream = _current.get().streams.get(ordinal)
+    if _partner is not None and _partner_driver is driver_in_use():
+        theirs = _partner.get_current_stream(ordinal)
+        if stream is None or stream.handle != theirs.ptr:
+            return theirs
     if stream is None or stream._driver is not driver_in_use():
         return None
     if isinstance(stream._keep, SupportsIndex):
@@ -354,8 +357,14 @@ def _is_done(error: int, function: str, lib: Any) -> bool:
     return True
 
 
+# Called with the driver, the ordinal and the handle while the stream can still be used.
+before_destruction: list[Callable[[Driver, int, int], None]] = []
+
+
 def _destroy_stream(using: Driver, ordinal: int, handle: int) -> None:
     if using.unusable is None:
+        for tell in before_destruction:
+            tell(using, ordinal, handle)
         with on_device(ordinal, using) as lib:
             lib.cuStreamDestroy_v2(cast(handle))
 

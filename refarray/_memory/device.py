@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from refarray._base import devices, dtypes
+from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device, DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
@@ -131,6 +131,10 @@ def raw_memory(ordinal: int, nbytes: int) -> Any:
 def array_interface(x: ArrayBase) -> dict[str, Any]:
     """Return what `__cuda_array_interface__` of an array in CUDA memory says."""
     drain()
+    read_only = x._read_only
+    if profile.guarded:
+        profile.check_values("the exchange of memory")
+        read_only = read_only or not profile.active().mutable
     size = x.dtype.bits // 8
     stream = current_stream(ordinal_of_place(x.device.dlpack))
     if x._size:
@@ -140,7 +144,7 @@ def array_interface(x: ArrayBase) -> dict[str, Any]:
     return {
         "shape": x._shape,
         "typestr": NUMPY_DTYPES[x.dtype].str,
-        "data": (x._buffer.address + x._byte_offset if x._size else 0, x._read_only),
+        "data": (x._buffer.address + x._byte_offset if x._size else 0, read_only),
         "strides": tuple(stride * size for stride in x._strides),
         "version": 3,
         "stream": stream,

@@ -22,7 +22,13 @@ from contextlib import suppress
 from refarray._base.devices import DeviceType
 from refarray._memory import cuda_memory
 from refarray._memory.cuda_driver import CudaError, Driver, driver_in_use
-from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Event, Stream
+from refarray._memory.cuda_streams import (
+    LEGACY,
+    Event,
+    Stream,
+    before_destruction,
+    order,
+)
 from refarray._memory.device_use import Memory, for_all_threads, memories
 from refarray._memory.host import CACHE_LIMIT
 from refarray._memory.native import finish_deferred, take_deferred
@@ -121,10 +127,11 @@ def take_cached(memory: Memory) -> int | None:
     """Return the address of a kept block for new memory, None without one."""
     using = memory.driver
     with _lock:
-        blocks = using.cache.get((memory.place, memory.home, memory.nbytes))
+        kept = using.cache.get(memory.home)
+        blocks = kept.get((memory.place, memory.nbytes)) if kept else None
         if not blocks:
             return None
-        address: int = blocks.pop()[0]
+        address = blocks.pop()
         using.cached_bytes -= memory.nbytes
     return address
 
@@ -133,16 +140,33 @@ def _keep(memory: Memory) -> bool:
     using, home = memory.driver, memory.home
     if using.unusable is not None or using.cached_bytes + memory.nbytes > _limit:
         return False
-    # Each thread has another stream of the one number, and the driver may give the
-    # number of a stream that is gone to another.
-    if home == PER_THREAD or (home != LEGACY and memory.keeper is None):
+    # Of a stream of ours it is known when it goes; its number may be another's later.
+    if home != LEGACY and not isinstance(memory.keeper, Stream):
         return False
     memory.order_before(home)
-    key, block = (memory.place, home, memory.nbytes), (memory.address, memory.keeper)
+    key, address = (memory.place, memory.nbytes), memory.address
     with _lock:
-        using.cache.setdefault(key, []).append(block)
+        using.cache.setdefault(home, {}).setdefault(key, []).append(address)
         using.cached_bytes += memory.nbytes
     return True
+
+
+def _leave_to_legacy(using: Driver, ordinal: int, home: int) -> None:
+    """Let the legacy stream have the blocks of one that is about to go."""
+    with _lock:
+        left = using.cache.pop(home, None)
+    if left is None:
+        return
+    try:
+        order(ordinal, home, LEGACY, using)
+    finally:
+        with _lock:
+            kept = using.cache.setdefault(LEGACY, {})
+            for key, addresses in left.items():
+                kept.setdefault(key, []).extend(addresses)
+
+
+before_destruction.append(_leave_to_legacy)
 
 
 def empty_cache() -> None:
@@ -154,12 +178,13 @@ def empty_cache() -> None:
     with _lock:
         cache, using.cache, using.cached_bytes = using.cache, {}, 0
     refused: CudaError | None = None
-    for (place, _, _), blocks in cache.items():
-        for address, _ in blocks:
-            try:
-                _free(using, place, address)
-            except CudaError as error:
-                refused = error
+    for kept in cache.values():
+        for (place, _), addresses in kept.items():
+            for address in addresses:
+                try:
+                    _free(using, place, address)
+                except CudaError as error:
+                    refused = error
     if refused is not None:
         raise refused
 

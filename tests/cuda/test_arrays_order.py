@@ -153,13 +153,17 @@ def test_a_recycled_block_waits_for_those_who_used_it(
     def work() -> None:
         device = xp.Device("cuda:0")
         x = xp.asarray([1.0] * 8, device=device)
-        with cuda.Stream():
+        with cuda.Stream() as other:
             xp.asarray(x, copy=True)  # a second stream reads it
+        kept.append(
+            other
+        )  # it keeps the copy; as it goes, the legacy stream would wait
         address = x._buffer.address
         del x
         y = xp.zeros(8, device=device)  # the first gets it again
         assert y._buffer.address == address
 
+    kept: list[cuda.Stream] = []
     assert check_every_wait(work, new) == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from peer import Consumer, Peer
 import refarray as xp
 from refarray import cuda
 from refarray._memory import device_release
+from refarray._memory.native import ffi, inspect_capsule
 from refarray.dlpack import Tensor
 from refarray.testing.simulated_driver import SimulatedDriver
 
@@ -52,6 +54,29 @@ def test_letting_go_calls_no_driver(
         with ThreadPoolExecutor(1) as pool:
             pool.submit(things.clear).result()
     assert simulated.calls == before
+
+
+def test_a_deleter_that_runs_without_the_gil(
+    device: xp.Device, simulated: SimulatedDriver
+) -> None:
+    """As a thread of a C library calls it."""
+    x = xp.ones(8, device=device)
+    capsule = x.__dlpack__(max_version=(1, 0))
+    set_name = ctypes.pythonapi.PyCapsule_SetName
+    set_name.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    address = inspect_capsule(capsule)[1]
+    assert set_name(capsule, USED) == 0
+    managed = ffi.cast("DLManagedTensorVersioned *", address)
+    del x
+    before = simulated.calls.copy()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(managed.deleter, managed).result()
+    assert simulated.calls == before
+    drain(device)
+    assert simulated.calls["cuMemFree_v2"] == 1
+
+
+USED = b"used_dltensor_versioned"
 
 
 def test_eight_threads_let_go_at_once(
@@ -239,7 +264,7 @@ class OfAnother:
         (lambda ours: cuda.Stream.per_thread(), False),
         (lambda ours: cuda.Stream.external(OfAnother(2)), False),
         (lambda ours: cuda.Stream.external(ours.handle), False),
-        (lambda ours: cuda.Stream.external(OfAnother(ours.handle)), True),
+        (lambda ours: cuda.Stream.external(OfAnother(ours.handle)), False),
         (lambda ours: cuda.Stream.legacy(), True),
         (lambda ours: ours, True),
     ],
@@ -257,6 +282,22 @@ def test_only_a_stream_that_stays_keeps_blocks(
         xp.empty(0, device=device)
     assert (simulated.calls["cuMemFree_v2"] == 0) == kept
     assert (cuda.cached_bytes() == 64) == kept
+
+
+def test_a_stream_that_goes_leaves_its_blocks_to_the_legacy_one(
+    device: xp.Device, simulated: SimulatedDriver
+) -> None:
+    addresses = set()
+    for _ in range(20):
+        with cuda.Stream():
+            x = xp.ones(8, device=device)
+            addresses.add(x._buffer.address)
+            del x
+        drain(device)
+    assert simulated.calls["cuStreamDestroy_v2"] >= 19
+    kept = [xp.zeros(8, device=device) for _ in addresses]
+    assert {x._buffer.address for x in kept} == addresses
+    assert all(float(xp.sum(x)) == 0 for x in kept)
 
 
 def test_kinds_and_devices_have_blocks_of_their_own(simulated: SimulatedDriver) -> None:
