@@ -148,8 +148,10 @@ _DEFAULT_KINDS = {
 
 def _there(place: Place) -> Place:
     """Return a place whose device is there, also if it was made in another process."""
-    if not isinstance(place.name, str) or not place.name:
+    if not isinstance(place.name, str):
         raise TypeError(f"a device has a name such as 'gpu', not {place.name!r}")
+    if not place.name:
+        raise ValueError("a device has a name such as 'gpu', not none")
     if place.name != "cpu" and _devices.find_other(place.name) is None:
         _devices.register_pretend(place.name)
     return place
@@ -462,7 +464,7 @@ def use_environment() -> None:
     if text:
         try:
             set_default(text)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise ValueError(
                 f"the environment has REFARRAY_PROFILE={text}, and {error}"
             ) from None
