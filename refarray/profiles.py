@@ -252,7 +252,9 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
                 _there(one)
     if len(names) == 1 and isinstance(names[0], Profile) and not flags:
         return names[0]
-    parts = [part for name in names for part in _parse(name, flags)]
+    written: dict[str, Any] = {}
+    parts = [part for name in names for part in _parse(name, written)]
+    flags = written | flags
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
     for label, settings in parts:
@@ -268,14 +270,27 @@ def profile(*names: str | Profile, **flags: Any) -> Profile:
             merged[flag], origin[flag] = value, label
     for flag, value in flags.items():
         merged[flag] = _check_flag(flag, value)
-    label = "+".join(dict.fromkeys(label for label, _ in parts)) or "strict"
-    shown = {flag: merged[flag] for flag in flags}
-    if "seed" in merged:
-        shown["seed"] = merged["seed"]
-    label += "".join(f",{flag}={_text(value)}" for flag, value in shown.items())
-    out = Profile(name=label, transferred=[], **merged)
+    out = Profile(transferred=[], **merged)
+    out = out._replace(name=_label([label for label, _ in parts], flags, out))
     _check_together(out)
     return out
+
+
+def _label(parts: list[str], flags: Iterable[str], of: Profile) -> str:
+    """Return a name for a profile made of others, from which it can be made again."""
+    names: list[str] = []
+    shown = set(flags)
+    for part in parts:
+        name, *written = part.split(",")
+        names += name.split("+")
+        shown |= {text.partition("=")[0] for text in written}
+    if of.seed is not None:
+        shown.add("seed")
+    label = "+".join(dict.fromkeys(names)) or "strict"
+    for flag in FLAGS:
+        if flag in shown:
+            label += f",{flag}={_text(getattr(of, flag))}"
+    return label
 
 
 def _joined(
@@ -311,9 +326,12 @@ def _narrowed(one: Place, by: Place) -> Place:
 
 
 def _parse(
-    name: str | Profile, flags: dict[str, Any]
+    name: str | Profile, written: dict[str, Any]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Return the names in a text, each with its flags; flags in it go into `flags`."""
+    """Return the names in a text, each with its flags.
+
+    Flags in it go into `written`.
+    """
     if isinstance(name, Profile):
         settings = {
             flag: getattr(name, flag)
@@ -328,7 +346,9 @@ def _parse(
         flag, separator, value = text.partition("=")
         if not separator:
             raise ValueError(f"in profile {name!r}, {text!r} is not flag=value")
-        flags.setdefault(flag, _value(flag, value))
+        found = _value(flag, value)
+        if written.setdefault(flag, found) != found:
+            raise ValueError(f"{flag} is given as {written[flag]!r} and as {found!r}")
     parts = [part.strip() for part in names.split("+")]
     for part in parts:
         if part not in _SETS:

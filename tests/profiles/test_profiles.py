@@ -340,6 +340,22 @@ def test_a_flag_settles_a_contradiction() -> None:
     assert profiles.profile("gpu,devices=None,seed=None").devices is None
 
 
+def test_the_name_of_a_profile_made_of_profiles_brings_it_back() -> None:
+    seed, raising = profiles.profile("adversarial,seed=5"), "gpu,transfers=raise"
+    for made in (
+        profiles.profile(seed, "gpu"),
+        profiles.profile(raising, seed),
+        profiles.profile(profiles.profile(raising), seed, mutable=False),
+        profiles.profile(seed, seed=6),
+        profiles.profile(profiles.profile(raising), transfers="allow"),
+    ):
+        again = profiles.profile(made.name)
+        assert again == made
+    assert profiles.profile(seed, seed=6).name == "adversarial,seed=6"
+    with pytest.raises(ValueError, match="mutable is given as True and as False"):
+        profiles.profile("gpu,mutable=True", "strict,mutable=False")
+
+
 def test_profiles_combine() -> None:
     with profiles.use("gpu+jax32"):
         x = xp.zeros(2)
