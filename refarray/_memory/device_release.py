@@ -46,23 +46,34 @@ def drain() -> None:
     CudaError, once all has been seen to, if the driver refused some of it.
     """
     refused: CudaError | None = None
-    _taken.extend(take_deferred())
-    while _taken:
-        try:
-            number, note, foreign, exported = _taken.popleft()
-        except IndexError:
-            break  # another thread had the last one
-        memory = memories.pop(number, None)
-        try:
-            if foreign:
-                using = None if memory is None else memory.driver
-                _pending.append((note, using, _events(memory)))
-            else:
-                finish_deferred(note)
-                if memory is not None:
-                    _give_back(memory, exported)
-        except CudaError as error:
-            refused = error
+    more = True
+    while more:
+        _taken.extend(take_deferred())
+        while _taken:
+            try:
+                number, note, foreign, exported = _taken.popleft()
+            except IndexError:
+                break  # another thread had the last one
+            memory = memories.pop(number, None)
+            try:
+                if foreign:
+                    using = None if memory is None else memory.driver
+                    _pending.append((note, using, _events(memory)))
+                else:
+                    finish_deferred(note)
+                    if memory is not None:
+                        _give_back(memory, exported)
+            except CudaError as error:
+                refused = error
+        # A deleter may let go of more: of what we exported and imported again.
+        more = _finish_pending()
+    if refused is not None:
+        raise refused
+
+
+def _finish_pending() -> bool:
+    """Call the deleters that need not wait any more; return whether any did not."""
+    finished = False
     for _ in range(len(_pending)):
         try:
             note, using, events = _pending.popleft()
@@ -72,10 +83,10 @@ def drain() -> None:
             continue  # the parent's memory, and for the parent to give back
         if all(map(_is_reached, events)):
             finish_deferred(note)
+            finished = True
         else:
             _pending.append((note, using, events))
-    if refused is not None:
-        raise refused
+    return finished
 
 
 def _events(memory: Memory | None) -> list[Event]:
