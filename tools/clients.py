@@ -113,8 +113,9 @@ class Environment:
         return _run(str(self.python), "-V").split()[1]
 
     def _pip(self, *arguments: str) -> str:
-        quiet = ("--disable-pip-version-check", "--no-input", "-qq")
-        return _run(str(self.python), "-m", "pip", *quiet, *arguments)
+        # A half-made environment must not pass what it gets on to its Python.
+        always = ("--require-virtualenv", "--disable-pip-version-check", "--no-input")
+        return _run(str(self.python), "-m", "pip", *always, "-qq", *arguments)
 
 
 def _run(*command: str) -> str:
