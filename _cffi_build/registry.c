@@ -142,6 +142,7 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
         /* The package was imported anew (a test removed it from sys.modules, say). */
         ra_replace(&devices[i].pair, args[1]);
         ra_replace(&devices[i].object, args[0]);
+        devices[i].memory = (ra_memory_kind)kind;
         Py_RETURN_NONE;
     }
     if (n_devices == MAX_DEVICES) {

@@ -24,6 +24,7 @@ from refarray._memory.cuda_driver import CudaError, driver, use_driver, why_not
 from refarray._memory.cuda_memory import free_and_total
 from refarray._memory.cuda_streams import Event, Stream
 from refarray._memory.cuda_streams import current_stream as _current_stream
+from refarray._memory.device import use_pools
 from refarray._memory.device_release import (
     cached_bytes,
     empty_cache,
@@ -43,6 +44,7 @@ __all__ = [
     "free_and_total",
     "set_cache_limit",
     "use_driver",
+    "use_pools",
     "why_not",
 ]
 

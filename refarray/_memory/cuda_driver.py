@@ -65,6 +65,8 @@ class Driver:
         "events",
         "cache",
         "cached_bytes",
+        "pools",
+        "pool_keeps",
         "compute",
         "unusable",
         "forked",
@@ -79,6 +81,9 @@ class Driver:
         self.events: dict[int, list[Any]] = {}
         self.cache: dict[int, dict[tuple[tuple[int, int], int], list[int]]] = {}
         self.cached_bytes = 0
+        # Pools by ordinal of their device, where memory comes from pools.
+        self.pools: dict[int, Any] | None = None
+        self.pool_keeps = 0
         # A simulated driver wants to know what is computed on the memory behind it.
         self.compute = getattr(lib, "compute", None)
         self.version = _version(lib)

@@ -85,6 +85,12 @@ def free(ordinal: int, address: int, owner: Driver | None = None) -> None:
             check(lib.cuMemFree_v2(address), "cuMemFree", lib)
 
 
+def synchronize(ordinal: int, owner: Driver | None = None) -> None:
+    """Wait for all work of a device."""
+    with on_device(ordinal, owner) as lib:
+        check(lib.cuCtxSynchronize(), "cuCtxSynchronize", lib)
+
+
 def free_pinned(ordinal: int, address: int, owner: Driver | None = None) -> None:
     """Give back memory of `allocate_pinned`."""
     if address:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 from weakref import finalize
 
 from refarray._base.devices import Device, DeviceType
@@ -157,12 +157,11 @@ class Stream:
     def __enter__(self) -> Stream:
         if self._driver is not driver():
             raise CudaError(self._driver.unusable or "this is another driver's stream")
-        outer = _current.get()
         partner = None
         if _partner is not None and _partner_driver is self._driver:
             partner = _partner.Stream.from_external(self)
             partner.__enter__()
-        _current.set(_Current({**outer.streams, self.ordinal: self}, outer, partner))
+        _current.set((*_current.get(), _Entered(self, partner)))
         return self
 
     def __exit__(
@@ -171,10 +170,19 @@ class Stream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        # Two suspended generators, say, may leave theirs in any order.
         now = _current.get()
-        if now.partner is not None:
-            now.partner.__exit__(kind, error, traceback)
-        _current.set(now.outer)
+        for i in reversed(range(len(now))):
+            if now[i].stream is self:
+                break
+        else:
+            raise RuntimeError(
+                f"{self!r} is left where it was not entered: a stream is current in "
+                "one thread or asynchronous task"
+            )
+        _current.set(now[:i] + now[i + 1 :])
+        if now[i].partner is not None:
+            now[i].partner.__exit__(kind, error, traceback)
 
     def query(self) -> bool:
         """Return whether all work given to the stream is done."""
@@ -192,6 +200,7 @@ class Stream:
         if event is None:
             event = Event.__new__(Event)
             event._make(self.ordinal, False, self._driver)
+        _check_type(event, Event, "an Event")
         with on_device(self.ordinal, self._driver) as lib:
             error = lib.cuEventRecord(event._handle, cast(self.handle))
             check(error, "cuEventRecord", lib)
@@ -203,6 +212,7 @@ class Stream:
         A stream stands for all work that it has been given so far.
         """
         event = before.record() if isinstance(before, Stream) else before
+        _check_type(event, Event, "an Event or a Stream")
         with on_device(self.ordinal, self._driver) as lib:
             error = lib.cuStreamWaitEvent(cast(self.handle), event._handle, 0)
             check(error, "cuStreamWaitEvent", lib)
@@ -248,6 +258,7 @@ class Event:
 
         CudaError if one has not been recorded or cannot measure time.
         """
+        _check_type(start, Event, "an Event")
         result = ffi.new("float *")
         with on_device(self.ordinal, self._driver) as lib:
             error = lib.cuEventElapsedTime(result, start._handle, self._handle)
@@ -258,27 +269,37 @@ class Event:
 # ---- The current stream, and order ---------------------------------------------------
 
 
-class _Current:
-    """The current streams by ordinal of their device, and what they were before."""
+class _Entered(NamedTuple):
+    """A stream in whose `with` block a context is, and CuPy's object for it."""
 
-    __slots__ = ("streams", "outer", "partner")
-
-    def __init__(
-        self, streams: dict[int, Stream], outer: _Current | None, partner: Any = None
-    ) -> None:
-        self.streams = streams
-        self.outer = self if outer is None else outer
-        self.partner = partner
+    stream: Stream
+    partner: Any
 
 
-_current = ContextVar("current CUDA streams", default=_Current({}, None))  # noqa: B039
+_current: ContextVar[tuple[_Entered, ...]] = ContextVar("CUDA streams", default=())
+
+
+def _innermost(ordinal: int) -> Stream | None:
+    for entered in reversed(_current.get()):
+        stream: Stream = entered.stream
+        if stream.ordinal == ordinal:
+            return stream
+    return None
+
+
+def _check_type(obj: object, kind: type, words: str) -> None:
+    if not isinstance(obj, kind):
+        raise TypeError(
+            f"{words} of refarray.cuda is expected, not {type(obj).__name__}; "
+            "Stream.external makes one of another library's stream"
+        )
 
 
 def current_stream(ordinal: int) -> int:
     """Return the handle of a device's current stream, the legacy one by default."""
     if _partner is not None and _partner_driver is driver_in_use():
         return _partner.get_current_stream(ordinal).ptr or LEGACY
-    stream = _current.get().streams.get(ordinal)
+    stream = _innermost(ordinal)
     # One of another driver means nothing here.
     if stream is None or stream._driver is not driver_in_use():
         return LEGACY
@@ -290,7 +311,7 @@ def keeper_of_current_stream(ordinal: int) -> object:
 
     None if that is up to the program, or if the stream is always there.
     """
-    stream = _current.get().streams.get(ordinal)
+    stream = _innermost(ordinal)
     if _partner is not None and _partner_driver is driver_in_use():
         theirs = _partner.get_current_stream(ordinal)
         if stream is None or stream.handle != theirs.ptr:
@@ -313,8 +334,8 @@ def follow(cuda: Any) -> None:
     A `with` block of either library then holds for both.
     """
     global _partner, _partner_driver
-    for stream in _current.get().streams.values():
-        cuda.Stream.from_external(stream).use()
+    for entered in _current.get():
+        cuda.Stream.from_external(entered.stream).use()
     _partner, _partner_driver = cuda, driver()
 
 

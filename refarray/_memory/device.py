@@ -13,7 +13,8 @@ from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device, DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
-from refarray._memory.cuda_driver import CudaError, driver, driver_in_use
+from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
+from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import current_stream
 from refarray._memory.device_release import drain, empty_cache, take_cached, to_driver
 from refarray._memory.device_use import Memory, memories, memory_of, ordinal_of_place
@@ -101,6 +102,9 @@ def allocate(device: Device, nbytes: int, zeroed: int, number: int) -> int:
 
 
 def _from_driver(memory: Memory) -> int:
+    if memory.driver.pools is not None and memory.place[0] == DeviceType.kDLCUDA:
+        memory.pool = _pool(memory.driver, memory.ordinal)
+        return memory.pool.allocate(memory.nbytes, memory.home)
     take = {
         DeviceType.kDLCUDA: cuda_memory.allocate,
         DeviceType.kDLCUDAManaged: cuda_memory.allocate_managed,
@@ -111,6 +115,31 @@ def _from_driver(memory: Memory) -> int:
     except MemoryError:
         empty_cache()
     return take(memory.ordinal, memory.nbytes)
+
+
+def use_pools(keep: int | None) -> None:
+    """Take memory of CUDA devices from now on from pools, in the order of streams.
+
+    A pool is one of ours for each device, and keeps up to `keep` freed bytes. The
+    driver then gives and takes memory as work on the current stream, and nobody waits;
+    but what was exported is given back after all work of the device, as ever. None ends
+    it. CudaError for a device without such pools, at its next allocation; ValueError if
+    negative.
+    """
+    if keep is not None and keep < 0:
+        raise ValueError(f"a pool keeps a number of bytes from 0 up, not {keep}")
+    using = driver()
+    using.pools = None if keep is None else {}
+    using.pool_keeps = keep or 0
+
+
+def _pool(using: Driver, ordinal: int) -> Pool:
+    assert using.pools is not None
+    pool: Pool | None = using.pools.get(ordinal)
+    if pool is None:
+        # Two threads may make one each, of which the second goes unused.
+        pool = using.pools.setdefault(ordinal, Pool(ordinal, using.pool_keeps))
+    return pool
 
 
 def _clear(memory: Memory) -> None:

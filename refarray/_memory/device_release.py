@@ -111,13 +111,20 @@ def _is_reached(event: Event) -> bool:
 
 
 def _give_back(memory: Memory, exported: bool) -> None:
-    if exported or memory.lent or not _keep(memory):
+    if memory.pool is not None and not (exported or memory.lent):
+        if memory.driver.unusable is None:
+            memory.order_before(memory.home)
+            memory.pool.free(memory.address, memory.home)
+    elif exported or memory.lent or not _keep(memory):
         to_driver(memory)
 
 
 def to_driver(memory: Memory) -> None:
     """Give a block of ours back; its driver waits for the work on it."""
     if memory.driver.unusable is None:
+        if memory.pool is not None:
+            # Of memory from a pool the driver thinks that it is no longer used.
+            cuda_memory.synchronize(memory.ordinal, memory.driver)
         _free(memory.driver, memory.place, memory.address)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from refarray._base.devices import DeviceType
 from refarray._memory.cuda_context import on_device
 from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
+from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import (
     LEGACY,
     PER_THREAD,
@@ -52,6 +53,7 @@ class Memory:
         "writer_keeper",
         "streams",
         "lent",
+        "pool",
     )
 
     def __init__(self, place: tuple[int, int], nbytes: int = 0) -> None:
@@ -64,6 +66,7 @@ class Memory:
         self.keeper = self.writer_keeper = keeper_of_current_stream(self.ordinal)
         self.streams: dict[int, object] = {self.home: self.keeper}
         self.lent = False
+        self.pool: Pool | None = None  # where it came from, if not from the driver
 
     @property
     def ordinal(self) -> int:

@@ -122,11 +122,12 @@ def test_register(registry: dict[str, Device]) -> None:
 
 
 def test_register_twice(registry: dict[str, Device]) -> None:
-    device = register("cuda:1", (2, 1))
-    assert register("cuda:1", (2, 1)) is device
-    with pytest.raises(ValueError, match="'cuda:1' is registered as"):
-        register("cuda:1", (2, 0))
-    assert device.dlpack == (2, 1)
+    device = register("npu:1", (12, 31), "pretend")
+    assert register("npu:1", (12, 31), "pretend") is device
+    for pair, memory in (((12, 32), "pretend"), ((12, 31), "device")):
+        with pytest.raises(ValueError, match="'npu:1' is registered as"):
+            register("npu:1", pair, memory)
+    assert device.dlpack == (12, 31)
 
 
 def test_register_refuses_what_dlpack_does_not_know(

@@ -83,6 +83,30 @@ def test_the_current_stream_belongs_to_a_block_and_a_device(driver: Driver) -> N
     assert streams.current_stream(0) == streams.LEGACY
 
 
+def test_blocks_may_be_left_in_any_order(driver: Driver) -> None:
+    first, second = cuda.Stream(), cuda.Stream()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert cuda.current_stream() == second
+    second.__exit__(None, None, None)
+    assert streams.current_stream(0) == streams.LEGACY
+    for left_twice in (first, second):
+        with pytest.raises(RuntimeError, match="where it was not entered"):
+            left_twice.__exit__(None, None, None)
+
+
+def test_what_is_no_event_is_refused(driver: Driver) -> None:
+    stream, event = cuda.Stream(), cuda.Event(timing=True)
+    for refused in (
+        lambda: stream.wait(stream.handle),  # type: ignore[arg-type]
+        lambda: stream.record(stream),  # type: ignore[arg-type]
+        lambda: event.elapsed_since(stream),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=r"of refarray\.cuda is expected, not"):
+            refused()
+
+
 def test_the_current_stream_belongs_to_a_thread_or_context(driver: Driver) -> None:
     stream = cuda.Stream()
     with stream:
