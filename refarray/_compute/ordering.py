@@ -110,7 +110,7 @@ class Groups:
         self.sequence = None
         if profile.guarded:
             self.sequence = freedom.permutation(self.representatives)
-            if not indices:
+            if not indices and profile.chance() is not None:
                 (begins,) = self.starts.nonzero()
                 self.representatives = freedom.one_of_each(ordered, begins)
 

@@ -204,3 +204,10 @@ def test_page_is_current():
     assert written == page(), (
         "python -m refarray.testing.rules > docs/reference/rules.md"
     )
+
+
+def test_a_leak_shows_in_a_process_that_had_more_memory_before():
+    before = [bytearray(1 << 20) for _ in range(300)]
+    del before
+    assert broken(VIOLATORS[31](), [31]) == {31}
+    assert broken(Library(), [31]) == set()
