@@ -13,9 +13,10 @@ from those before it.
 
 import os as _os
 import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from refarray import dlpack, memory
+from refarray import dlpack
 from refarray._base import profile as _profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import (
@@ -379,10 +380,17 @@ __all__ = [
     "namespace",
 ]
 
+if _TYPE_CHECKING:
+    from refarray import cuda as cuda
+    from refarray import memory as memory
+    from refarray import profiles as profiles
+    from refarray._standard import fft as fft
+    from refarray._standard import linalg as linalg
+
 # The extensions of the standard, found when they are asked for, so that a profile can
 # lack them; and what few programs ask for.
 _EXTENSIONS = ("fft", "linalg")
-_ON_REQUEST = ("cuda", "profiles")
+_ON_REQUEST = ("cuda", "memory", "profiles")
 
 
 def __getattr__(name: str) -> _Any:
@@ -405,7 +413,7 @@ def _extensions() -> list[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_extensions(), *_ON_REQUEST])
+    return sorted({*__all__, *_extensions(), *_ON_REQUEST})
 
 
 _use_functions(_sys.modules[__name__])

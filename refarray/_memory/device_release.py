@@ -30,7 +30,7 @@ from refarray._memory.cuda_streams import (
     order,
 )
 from refarray._memory.device_use import Memory, for_all_threads, memories
-from refarray._memory.host import CACHE_LIMIT
+from refarray._memory.host import cache_limit
 from refarray._memory.native import finish_deferred, take_deferred
 
 # What was taken from the list and not yet seen to, and producers' memory whose deleter
@@ -137,7 +137,7 @@ def _free(using: Driver, place: tuple[int, int], address: int) -> None:
 
 # ---- The cache: blocks by what can use them again without waiting --------------------
 
-_limit = CACHE_LIMIT
+_limit = cache_limit()  # REFARRAY_CACHE is for both
 _lock = RLock()  # a finalizer may come here in the middle of it
 
 

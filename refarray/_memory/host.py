@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -58,33 +58,6 @@ def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
 # The cache ---------------------------------------------------------------------------
 
 
-class Statistics(NamedTuple):
-    """Counters of host memory and of the exchange, read at one moment.
-
-    Bytes for `live_bytes` (in use by arrays and exports), `cached_bytes` (kept for
-    reuse) and `cache_limit`; the rest are counts. `exported - exports_deleted` managed
-    tensors are in the hands of consumers, `imported - imports_deleted` in ours.
-    """
-
-    live_bytes: int
-    live_buffers: int
-    cached_bytes: int
-    cache_limit: int
-    cache_hits: int
-    cache_misses: int
-    exported: int
-    exports_deleted: int
-    imported: int
-    imports_deleted: int
-
-
-def statistics() -> Statistics:
-    """Return the counters of host memory and of the exchange."""
-    out = ffi.new("ra_statistics *")
-    lib.ra_memory_statistics(out)
-    return Statistics(*(getattr(out, name) for name in Statistics._fields))
-
-
 def empty_cache() -> None:
     """Return all cached host memory to the system."""
     lib.ra_cache_empty()
@@ -111,5 +84,9 @@ if _limit is not None:
         )
     set_cache_limit(int(_limit))
 
-# For the caches of devices as well.
-CACHE_LIMIT = statistics().cache_limit
+
+def cache_limit() -> int:
+    """Return how many bytes of freed host memory are kept for reuse at most."""
+    counters = ffi.new("ra_statistics *")
+    lib.ra_memory_statistics(counters)
+    return int(counters.cache_limit)

@@ -2,7 +2,7 @@
 
 Read in this order:
 
-1. `structs.py`: the structs and their constants, as Python sees them.
+1. `version.py`, `structs.py`: the structs and their constants, as Python sees them.
 2. `producer.py`: which memory `x.__dlpack__()` exports.
 3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from refarray.dlpack.capsules import from_capsule, to_capsule
 from refarray.dlpack.consumer import CopyError
-from refarray.dlpack.structs import VERSION, Flags
+from refarray.dlpack.version import VERSION
 
 if TYPE_CHECKING:
     from refarray.dlpack.inspection import Field, Inspection, inspect
     from refarray.dlpack.memory import Exports, Tensor
+    from refarray.dlpack.structs import Flags
 
 __all__ = [
     "VERSION",
@@ -45,6 +46,7 @@ _ON_REQUEST = {
     "Field": "inspection",
     "Inspection": "inspection",
     "inspect": "inspection",
+    "Flags": "structs",
 }
 
 

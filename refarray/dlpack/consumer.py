@@ -17,7 +17,7 @@ from refarray._base.devices import CPU, Device, DeviceType, as_device
 from refarray._memory import host
 from refarray._memory.native import ArrayBase, import_capsule, import_object
 from refarray.dlpack.shortcuts import shortcuts
-from refarray.dlpack.structs import VERSION, Flags
+from refarray.dlpack.version import VERSION
 
 
 class CopyError(BufferError, ValueError):
@@ -119,6 +119,8 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
             raise BufferError(wrong)
     else:
         out = _exchange(x.__dlpack__, question, announced)
+
+    from refarray.dlpack.structs import Flags  # the plain case needs no flags
 
     copied = bool(out._buffer.flags & Flags.IS_COPIED)
     if copy is False and copied:

@@ -35,7 +35,8 @@ from refarray._memory.native import (
     wrap,
 )
 from refarray.dlpack.producer import device_pair
-from refarray.dlpack.structs import VERSION, Flags, TypeCode
+from refarray.dlpack.structs import Flags, TypeCode
+from refarray.dlpack.version import VERSION
 
 _HOST = (1, 0)
 

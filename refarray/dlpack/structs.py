@@ -11,9 +11,6 @@ from typing import Any
 
 from refarray._memory.native import ffi, inspect_capsule
 
-# The version of the header that refarray's own tensors are written to.
-VERSION = (1, 3)
-
 NAME = "dltensor_versioned"
 LEGACY_NAME = "dltensor"
 
