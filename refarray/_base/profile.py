@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class Defaults(NamedTuple):
     """The dtypes of new arrays, and of indices and counts."""
 
-    real: DType = dtypes.float64
-    complex: DType = dtypes.complex128
-    integral: DType = dtypes.int64
-    indexing: DType = dtypes.int64
+    real: DType = dtypes.DEFAULT_REAL
+    complex: DType = dtypes.DEFAULT_COMPLEX
+    integral: DType = dtypes.DEFAULT_INT
+    indexing: DType = dtypes.DEFAULT_INDEX
 
 
 class Place(NamedTuple):

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from refarray._base import profile
 from refarray._base.devices import CPU, DeviceType
 from refarray._memory import device_copies
 from refarray._memory.cuda_memory import check_location
@@ -21,6 +20,7 @@ from refarray._memory.device import open_for
 from refarray._memory.device_release import drain as give_back
 from refarray._memory.device_use import memory_of
 from refarray._memory.native import ArrayBase
+from refarray.dlpack.producer import export_to_host
 
 __all__ = [
     "give_back",
@@ -50,15 +50,7 @@ def prepare_export(
                 f"stream must be None for an export to the host, got {stream!r} "
                 "(array API, array.__dlpack__)"
             )
-        if copy is False:
-            raise BufferError(
-                f"copy=False, but this array lies on {x.device!r}, and its elements "
-                "must be copied to be exported on the host"
-            )
-        if profile.guarded:
-            nbytes = x._size * x.dtype.bits // 8
-            profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
-        return device_copies.copy(x, CPU), True
+        return export_to_host(x, copy)
     handle = _handle(stream)
     if place is not None and place != x.device.dlpack:
         raise BufferError(

@@ -44,15 +44,7 @@ def prepare_export(
         )
     device = x.device.dlpack if dl_device is None else device_pair(dl_device)
     if device == CPU.dlpack and x.device is not CPU:
-        if copy is False:
-            raise BufferError(
-                f"copy=False, but this array lies on {x.device!r}, and its elements "
-                "must be copied to be exported on the host"
-            )
-        if profile.guarded:
-            nbytes = x._size * x.dtype.bits // 8
-            profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
-        return host.copy(x, CPU), True
+        return export_to_host(x, copy)
     if x.device.pretend and dl_device is None:
         # A consumer would take the address for one of the host, or of an accelerator.
         raise BufferError(
@@ -66,6 +58,22 @@ def prepare_export(
             f"{device}; allowed here: {tuple(map(int, x.device.dlpack))}"
         )
     return (host.copy(x), True) if copy else (x, False)
+
+
+def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
+    """Return a copy on the host of an array elsewhere; BufferError if none may be made.
+
+    The second value says that it is a copy.
+    """
+    if copy is False:
+        raise BufferError(
+            f"copy=False, but this array lies on {x.device!r}, and its elements must "
+            "be copied to be exported on the host"
+        )
+    if profile.guarded:
+        nbytes = x._size * x.dtype.bits // 8
+        profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
+    return host.copy(x, CPU), True
 
 
 def device_pair(dl_device: object) -> tuple[int, int]:
