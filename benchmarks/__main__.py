@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import harness, rows_exchange, rows_import
+from benchmarks import (
+    harness,
+    report,
+    rows_exchange,
+    rows_import,
+    rows_large,
+    rows_small,
+)
+from benchmarks.libraries import ONE_THREAD
 
 # The rows of a subject share the rounds. Subjects are measured one after the other, so
 # that only one of them holds arrays.
-SUBJECTS = {"exchange": rows_exchange.rows, "import": rows_import.rows}
+SUBJECTS = {
+    "exchange": rows_exchange.rows,
+    "small": rows_small.rows,
+    "large": rows_large.rows,
+    "import": rows_import.rows,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}"
     )
     parser.add_argument("--rounds", type=int, default=harness.ROUNDS)
+    parser.add_argument("--seconds", type=float, default=harness.SECONDS)
     parser.add_argument("--json", type=Path, help="write the seconds to this file too")
     options = parser.parse_args(arguments)
     if unknown := set(options.subjects) - set(SUBJECTS):
@@ -29,14 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     results = []
     for subject in options.subjects or SUBJECTS:
-        print(f"measuring {subject}, {options.rounds} rounds ...", file=sys.stderr)
-        results += harness.run(SUBJECTS[subject](), options.rounds)
-    print(harness.table(results))
+        print(f"measuring {subject} ...", file=sys.stderr)
+        rows = SUBJECTS[subject]()
+        results += harness.run(rows, options.rounds, options.seconds)
+    print(report.table(results))
     if options.json:
-        seconds = {result.row.work: dict(result.seconds) for result in results}
-        options.json.write_text(json.dumps(seconds, indent=2) + "\n")
+        values = {result.work: dict(result.values) for result in results}
+        options.json.write_text(json.dumps(values, indent=2) + "\n")
     return 1 if any(result.missed() for result in results) else 0
 
 
 if __name__ == "__main__":
+    if not ONE_THREAD.items() <= os.environ.items():
+        command = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
+        os.execve(sys.executable, command, os.environ | ONE_THREAD)
     sys.exit(main())

@@ -1,72 +1,120 @@
-"""How a row of the benchmark table is measured and judged.
+"""How a row of the benchmark table is measured, summed up and judged.
 
-A row is one piece of work done by several libraries. All measures of all rows are
-taken once per round, so that a slow second of the machine hits each of them alike, and
-of the rounds only the fastest counts: noise only ever adds. What is judged is the ratio
-of our time to another library's, which is much the same on any machine.
+A row is one piece of work done by several libraries. All measures of all rows of a
+subject are taken once per round, so that a slow second of the machine hits each of them
+alike, and of the rounds only the fastest counts: noise only ever adds. What is judged
+is the ratio of our time to another library's, much the same on any machine.
 
-Next: rows_exchange.py.
+Next: libraries.py.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import time
 import timeit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 OURS = "refarray"
 
-ROUNDS = 30
+# A subject is measured for at least so many rounds, and at least so many seconds.
+ROUNDS = 20
+SECONDS = 15.0
 
-# One sample of a short statement repeats it for at least this long.
-SAMPLE_SECONDS = 2e-3
+# One sample of a short statement repeats it for about this long: many short samples
+# find the quiet moments of a busy machine, few long ones do not.
+SAMPLE_SECONDS = 3e-4
 
-# Takes one sample; seconds per piece of work.
+# Takes one sample: seconds per piece of work, or what else the row's unit says.
 Measure = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class Row:
-    """One piece of work.
+class Target:
+    """The highest allowed value; `aim` would be better still, and may stay unmet."""
 
-    `measures` maps each library, ours included, to its measure. `targets` maps other
-    libraries to the highest allowed ratio of our time to theirs.
-    """
+    at_most: float
+    aim: float | None = None
+
+
+# Of another library: towards which the ratio of our value to its value is limited.
+# Of ours: the value itself is.
+Targets = Mapping[str, Target]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One piece of work: a measure for each library, ours included."""
 
     work: str
     measures: Mapping[str, Measure]
-    targets: Mapping[str, float] = field(default_factory=dict)
+    targets: Targets = field(default_factory=dict)
+    unit: str = "s"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A line that is worked out from the lines of several rows.
+
+    `combine` makes one value of those that a library has in the rows, in their order.
+    """
+
+    work: str
+    parts: Sequence[Row]
+    combine: Callable[[Sequence[float]], float]
+    targets: Targets = field(default_factory=dict)
+    unit: str = "s"
 
 
 @dataclass(frozen=True)
 class Result:
-    """A row and the least seconds that each library needed for it."""
+    """A line of the table: the least value that was seen for each library."""
 
-    row: Row
-    seconds: Mapping[str, float]
+    work: str
+    values: Mapping[str, float]
+    targets: Targets = field(default_factory=dict)
+    unit: str = "s"
 
     def ratio(self, library: str) -> float:
-        """Our time in units of another library's."""
-        return self.seconds[OURS] / self.seconds[library]
+        """Our value in units of another library's."""
+        return self.values[OURS] / self.values[library]
+
+    def judged(self, library: str) -> float | None:
+        """What the target for a library limits; None if that is not installed."""
+        if library == OURS:
+            return self.values[OURS]
+        return self.ratio(library) if library in self.values else None
 
     def missed(self) -> list[str]:
         """The libraries towards which the target is not met."""
+        judged = {library: self.judged(library) for library in self.targets}
         return [
             library
-            for library, target in self.row.targets.items()
-            if self.ratio(library) > target
+            for library, value in judged.items()
+            if value is not None and value > self.targets[library].at_most
         ]
+
+
+def at_most(**targets: float) -> Targets:
+    """Targets without an aim, by keyword; `array_api_strict` for that library."""
+    return {name.replace("_", "-"): Target(value) for name, value in targets.items()}
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The number whose logarithm is the mean of the logarithms."""
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def statement(code: str, **names: Any) -> Measure:
     """Measure a statement, given what its names stand for, by its elapsed time."""
     timer = timeit.Timer(code, globals=names)
     loops = 1
-    # The least of three: one interruption would make a single call look long enough.
-    while min(timer.repeat(3, loops)) < SAMPLE_SECONDS:
+    # The least of five: one interruption would make a single call look long enough.
+    while min(timer.repeat(5, loops)) < SAMPLE_SECONDS:
         loops *= 2
     return lambda: timer.timeit(loops) / loops
 
@@ -85,61 +133,43 @@ def child_process(code: str) -> Measure:
     return measure
 
 
-def run(rows: Sequence[Row], rounds: int = ROUNDS) -> list[Result]:
-    """Take every measure once per round, after one round that does not count."""
-    samples: list[dict[str, list[float]]] = [
-        {library: [] for library in row.measures} for row in rows
-    ]
-    for _ in range(1 + rounds):
-        for row, sample in zip(rows, samples, strict=True):
+def run(
+    subject: Iterable[Row | Summary], rounds: int = ROUNDS, seconds: float = SECONDS
+) -> list[Result]:
+    """Take every measure once per round, after one round that does not count.
+
+    There are at least `rounds` of them, and more until `seconds` have passed.
+    """
+    entries = list(subject)
+    rows: dict[int, Row] = {}  # by id: a row may be part of several summaries
+    for entry in entries:
+        parts = entry.parts if isinstance(entry, Summary) else [entry]
+        rows |= {id(row): row for row in parts}
+    least = {key: dict.fromkeys(row.measures, math.inf) for key, row in rows.items()}
+    finished = -1
+    start = time.monotonic()
+    while finished < rounds or time.monotonic() - start < seconds:
+        for key, row in rows.items():
             for library, measure in row.measures.items():
-                sample[library].append(measure())
-    return [
-        Result(row, {library: min(times[1:]) for library, times in sample.items()})
-        for row, sample in zip(rows, samples, strict=True)
-    ]
+                value = measure()
+                if finished >= 0:
+                    least[key][library] = min(least[key][library], value)
+        finished += 1
+    results = []
+    for entry in entries:
+        if isinstance(entry, Row):
+            values = least[id(entry)]
+        else:
+            values = _combined(entry, [least[id(part)] for part in entry.parts])
+        results.append(Result(entry.work, values, entry.targets, entry.unit))
+    return results
 
 
-def duration(seconds: float) -> str:
-    """A time with three digits and the unit that fits."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def verdict(result: Result) -> str:
-    """Our time in units of each other library's, with the target if it has one."""
-    parts = []
-    for library in result.seconds:
-        if library != OURS:
-            part = f"{result.ratio(library):.2f}x {library}"
-            if library in result.row.targets:
-                part += f" (at most {result.row.targets[library]:g}x)"
-            if library in result.missed():
-                part += " MISSED"
-            parts.append(part)
-    return ", ".join(parts)
-
-
-def table(results: Sequence[Result]) -> str:
-    """One line per row: the work, the time of each library, and the ratios."""
-    libraries = list(
-        dict.fromkeys(name for result in results for name in result.seconds)
-    )
-    lines = [["work", *libraries, "ratio (target)"]]
-    for result in results:
-        times = [
-            duration(result.seconds[library]) if library in result.seconds else "-"
-            for library in libraries
-        ]
-        lines.append([result.row.work, *times, verdict(result)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            # the times stand right, the words left
-            cell.rjust(width) if 0 < index <= len(libraries) else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+def _combined(
+    summary: Summary, parts: Sequence[Mapping[str, float]]
+) -> dict[str, float]:
+    everywhere = [name for name in parts[0] if all(name in part for part in parts)]
+    return {
+        library: summary.combine([part[library] for part in parts])
+        for library in everywhere
+    }
