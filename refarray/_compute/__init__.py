@@ -16,3 +16,28 @@ Read in this order:
 
 Next folder: `_standard/`, the functions by the names of the specification.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from refarray._compute import freedom, pedantic, pedantic_keys, pedantic_sums, text
+
+
+class _OnRequest:
+    """A module of this folder, loaded when a function of it is first called."""
+
+    def __init__(self, name: str) -> None:
+        self._path = f"{__name__}.{name}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._path), name)
+
+
+# Most programs show few arrays and use no profile; all would pay for these at import.
+if not TYPE_CHECKING:
+    freedom = _OnRequest("freedom")
+    pedantic = _OnRequest("pedantic")
+    pedantic_keys = _OnRequest("pedantic_keys")
+    pedantic_sums = _OnRequest("pedantic_sums")
+    text = _OnRequest("text")

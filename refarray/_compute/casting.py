@@ -18,7 +18,7 @@ from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
 from refarray._base.promotion import held_error
 from refarray._compute import freedom, pedantic
 from refarray._compute.engine import call, kernels, view
-from refarray._compute.text import widen_bfloat16
+from refarray._memory.host import widen_bfloat16
 from refarray._memory.native import ArrayBase, allocate
 
 if TYPE_CHECKING:

@@ -35,23 +35,6 @@ if TYPE_CHECKING:
 # Memory: copies where views were hoped for, and the other way round ------------------
 
 
-def share(
-    x: Array,
-    element_offset: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    read_only: bool = False,
-) -> Array:
-    """Return a view of the memory of `x`, the result of a function that moves no data.
-
-    With a seed perhaps a copy: copies and views are the library's choice.
-
-    Source: array API 2025.12, copy-view behavior and mutability.
-    """
-    out: Array = view(x, element_offset, shape, strides, read_only)
-    return apart(out) if profile.guarded else out
-
-
 def apart(x: Array) -> Array:
     """Return `x`, or by chance its elements in new memory, its axes in any order."""
     if not profile.coin(_nbytes(x)):

@@ -9,7 +9,7 @@ Next: `text.py`.
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from refarray._compute.pipeline import (
 from refarray._memory.host import REFARRAY_DTYPES, host_array
 from refarray._memory.native import ArrayBase, view
 
+if TYPE_CHECKING:
+    # Defined above this file, which makes arrays through `view`.
+    from refarray._compute.array import Array
+
 
 def get(x: Any, key: object) -> Any:
     """Return `x[key]`: a view for a basic key, a copy for a mask or integer arrays.
@@ -47,6 +51,23 @@ def get(x: Any, key: object) -> Any:
     shape = _shape_if_unknown(x, key) if profile.guarded else None
     values = at_indices(x, kernel_view(x).__getitem__, items)
     return adopt(values, x.dtype, x.device, shape)
+
+
+def share(
+    x: Array,
+    element_offset: int,
+    shape: Shape,
+    strides: Shape,
+    read_only: bool = False,
+) -> Array:
+    """Return a view of the memory of `x`, the result of a function that moves no data.
+
+    Under a seed perhaps a copy: copies and views are the library's choice.
+
+    Source: array API 2025.12, copy-view behavior and mutability.
+    """
+    out: Array = view(x, element_offset, shape, strides, read_only)
+    return freedom.apart(out) if profile.guarded else out
 
 
 def put(x: Any, key: object, value: Any) -> None:

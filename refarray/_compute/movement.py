@@ -16,11 +16,11 @@ from typing import Any
 
 from refarray._base import profile
 from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
+from refarray._compute import freedom
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
-from refarray._compute.freedom import unchanged
 from refarray._memory.native import ArrayBase, allocate
 
 Shape = tuple[int, ...]
@@ -39,7 +39,7 @@ def join(
     """Return the arrays one after another, in the dtype to which theirs promote."""
     dtype, device = common(name, arrays)
     if profile.guarded and len(arrays) == 1:
-        if (shared := unchanged(arrays[0], shape)) is not None:
+        if (shared := freedom.unchanged(arrays[0], shape)) is not None:
             return shared
     out: Array = allocate(shape, dtype, device, False)
     views = [kernel_view(x) for x in arrays]
@@ -57,7 +57,7 @@ def repeat(x: ArrayBase, times: int, axis: int | None) -> Array:
             (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]),
         )
     result = check_shape(result)
-    if profile.guarded and (shared := unchanged(x, result)) is not None:
+    if profile.guarded and (shared := freedom.unchanged(x, result)) is not None:
         return shared
     if x.ndim == MAX_NDIM:
         return _computed(x, result, "repeat", times, axis)
@@ -104,7 +104,7 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     """Return copies of `x` side by side; `counts` has at least as many axes as `x`."""
     sizes = [1] * (len(counts) - x.ndim) + list(x._shape)
     shape = check_shape(tuple(map(mul, counts, sizes)))
-    if profile.guarded and (shared := unchanged(x, shape)) is not None:
+    if profile.guarded and (shared := freedom.unchanged(x, shape)) is not None:
         return shared
     # Seen with an axis more for each that is repeated, the result is x broadcast.
     spread: list[int] = []
@@ -135,7 +135,7 @@ def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
                 )
             )
     if profile.guarded and not parts:
-        if (shared := unchanged(x, x._shape)) is not None:
+        if (shared := freedom.unchanged(x, x._shape)) is not None:
             return shared
     out: Array = allocate(x._shape, x.dtype, x.device, False)
     target, source = kernel_view(out), kernel_view(x)

@@ -10,7 +10,7 @@ Next: `arguments.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,11 +43,14 @@ if TYPE_CHECKING:
 ResultRule = Callable[[DType], DType]
 
 
-class Category(NamedTuple):
+class Category:
     """The dtypes that a function takes, by the standard's word for them."""
 
-    words: str
-    dtypes: frozenset[DType]
+    __slots__ = ("words", "dtypes")
+
+    def __init__(self, words: str, dtypes: frozenset[DType]) -> None:
+        self.words = words
+        self.dtypes = dtypes
 
 
 _K = dtypes.KINDS
@@ -84,15 +87,18 @@ _COMPONENT = {
 }
 
 
-class Plan(NamedTuple):
+class Plan:
     """What to do for one combination of function and operand dtypes."""
 
-    kernel: Kernel
-    common: DType
-    result: DType
-    # NumPy's ufuncs convert mixed operands themselves, block by block; a kernel of
-    # ours is given operands of one dtype.
-    converts: bool
+    __slots__ = ("kernel", "common", "result", "converts")
+
+    def __init__(self, kernel: Kernel, common: DType, result: DType) -> None:
+        self.kernel = kernel
+        self.common = common
+        self.result = result
+        # NumPy's ufuncs convert mixed operands themselves, block by block; a kernel of
+        # ours is given operands of one dtype.
+        self.converts = isinstance(kernel, np.ufunc)
 
 
 _plans: dict[tuple[str, int, object], Plan] = {}
@@ -104,7 +110,7 @@ def _make_plan(
     if common not in category.dtypes:
         raise category_error(name, category, common)
     kernel = repairs.kernel(name, common)
-    return Plan(kernel, common, result(common), isinstance(kernel, np.ufunc))
+    return Plan(kernel, common, result(common))
 
 
 def category_error(name: str, category: Category, dtype: DType) -> TypeError:

@@ -11,7 +11,7 @@ import numpy as np
 
 from refarray._base import dtypes, profile
 from refarray._base.devices import CPU
-from refarray._memory.host import copy, numpy_view
+from refarray._memory.host import copy, numpy_view, widen_bfloat16
 from refarray._memory.native import ArrayBase
 
 _THRESHOLD = 1000  # elements; a larger array is abbreviated to its corners
@@ -59,11 +59,6 @@ def representation(x: ArrayBase) -> str:
 
 def _is_hidden() -> bool:
     return profile.guarded and profile.active().values == "raise"
-
-
-def widen_bfloat16(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return float32 values of bfloat16 bits: these are the upper half of a float32."""
-    return (view.astype(np.uint32) << 16).view(np.float32)
 
 
 def _corners(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -55,6 +55,11 @@ def host_array(values: np.ndarray[Any, Any], dtype: DType) -> Any:
     return out
 
 
+def widen_bfloat16(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return float32 values of bfloat16 bits: these are the upper half of a float32."""
+    return (view.astype(np.uint32) << 16).view(np.float32)
+
+
 # The cache ---------------------------------------------------------------------------
 
 

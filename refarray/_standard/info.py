@@ -5,7 +5,7 @@ Source: array API 2025.12, inspection.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING
 
 from refarray._base import devices as _devices
 from refarray._base import profile
@@ -14,23 +14,26 @@ from refarray._base.dtypes import STANDARD, DType
 from refarray._base.layout import MAX_NDIM
 from refarray._standard.data_type_functions import isdtype
 
-Capabilities = TypedDict(
-    "Capabilities",
-    {
-        "boolean indexing": bool,
-        "data-dependent shapes": bool,
-        "max dimensions": int | None,
-    },
-)
-DefaultDataTypes = TypedDict(
-    "DefaultDataTypes",
-    {
-        "real floating": DType,
-        "complex floating": DType,
-        "integral": DType,
-        "indexing": DType,
-    },
-)
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    Capabilities = TypedDict(
+        "Capabilities",
+        {
+            "boolean indexing": bool,
+            "data-dependent shapes": bool,
+            "max dimensions": int | None,
+        },
+    )
+    DefaultDataTypes = TypedDict(
+        "DefaultDataTypes",
+        {
+            "real floating": DType,
+            "complex floating": DType,
+            "integral": DType,
+            "indexing": DType,
+        },
+    )
 
 
 class Info:

@@ -24,7 +24,7 @@ from refarray._compute import pedantic, pedantic_sums
 from refarray._compute.arguments import check_operands, check_python, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import NUMPY_DTYPES, adopt, call, kernels, view
-from refarray._compute.freedom import share
+from refarray._compute.indexing import share
 from refarray._compute.pipeline import (
     FLOATING,
     NUMERIC,

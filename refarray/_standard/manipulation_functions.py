@@ -18,7 +18,7 @@ from refarray._base.layout import (
     reshaped_strides,
     size_of,
 )
-from refarray._compute import movement
+from refarray._compute import freedom, movement
 from refarray._compute.arguments import (
     check,
     check_device,
@@ -30,7 +30,7 @@ from refarray._compute.arguments import (
     tuple_of_list,
 )
 from refarray._compute.array import Array
-from refarray._compute.freedom import apart, share
+from refarray._compute.indexing import share
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import ArrayBase, view
 
@@ -95,7 +95,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     check_device("broadcast_arrays", *arrays)
     shape = layout.broadcast_shapes(*(x._shape for x in arrays))
     out = [x if x._shape == shape else broadcast_to(x, shape) for x in arrays]
-    return tuple(map(apart, out)) if profile.guarded else tuple(out)
+    return tuple(map(freedom.apart, out)) if profile.guarded else tuple(out)
 
 
 # Axes --------------------------------------------------------------------------------

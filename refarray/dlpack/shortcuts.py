@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 
-class Shortcut(NamedTuple):
+class Shortcut:
     """The exchange API of a type, and whether an object may go that way."""
 
-    api: object
-    is_plain: Callable[[Any], bool]
+    __slots__ = ("api", "is_plain")
+
+    def __init__(self, api: object, is_plain: Callable[[Any], bool]) -> None:
+        self.api = api
+        self.is_plain = is_plain
 
 
 def _torch() -> Callable[[Any], bool]:
