@@ -6,25 +6,34 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import (
     harness,
     report,
+    rows_breakdown,
     rows_exchange,
+    rows_growth,
     rows_import,
     rows_large,
+    rows_memory,
     rows_small,
+    rows_threads,
 )
+from benchmarks.harness import Row, Summary
 from benchmarks.libraries import ONE_THREAD
 
 # The rows of a subject share the rounds. Subjects are measured one after the other, so
 # that only one of them holds arrays.
-SUBJECTS = {
+SUBJECTS: dict[str, Callable[[], Sequence[Row | Summary]]] = {
     "exchange": rows_exchange.rows,
     "small": rows_small.rows,
     "large": rows_large.rows,
+    "growth": rows_growth.rows,
+    "memory": rows_memory.rows,
+    "threads": rows_threads.rows,
+    "breakdown": rows_breakdown.rows,
     "import": rows_import.rows,
 }
 

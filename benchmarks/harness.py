@@ -48,12 +48,16 @@ Targets = Mapping[str, Target]
 
 @dataclass(frozen=True)
 class Row:
-    """One piece of work: a measure for each library, ours included."""
+    """One piece of work: a measure for each library, ours included.
+
+    A row that is a point of a curve in the plot names the curve and the bytes of work.
+    """
 
     work: str
     measures: Mapping[str, Measure]
     targets: Targets = field(default_factory=dict)
     unit: str = "s"
+    point: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class Result:
     values: Mapping[str, float]
     targets: Targets = field(default_factory=dict)
     unit: str = "s"
+    point: tuple[str, int] | None = None
 
     def ratio(self, library: str) -> float:
         """Our value in units of another library's."""
@@ -155,21 +160,17 @@ def run(
                 if finished >= 0:
                     least[key][library] = min(least[key][library], value)
         finished += 1
-    results = []
-    for entry in entries:
-        if isinstance(entry, Row):
-            values = least[id(entry)]
-        else:
-            values = _combined(entry, [least[id(part)] for part in entry.parts])
-        results.append(Result(entry.work, values, entry.targets, entry.unit))
-    return results
+    return [_result(entry, least) for entry in entries]
 
 
-def _combined(
-    summary: Summary, parts: Sequence[Mapping[str, float]]
-) -> dict[str, float]:
+def _result(entry: Row | Summary, least: Mapping[int, Mapping[str, float]]) -> Result:
+    if isinstance(entry, Row):
+        values = least[id(entry)]
+        return Result(entry.work, values, entry.targets, entry.unit, entry.point)
+    parts = [least[id(part)] for part in entry.parts]
     everywhere = [name for name in parts[0] if all(name in part for part in parts)]
-    return {
-        library: summary.combine([part[library] for part in parts])
+    combined = {
+        library: entry.combine([part[library] for part in parts])
         for library in everywhere
     }
+    return Result(entry.work, combined, entry.targets, entry.unit)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -25,6 +25,9 @@ ONE_THREAD = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "JAX_PLATFORMS": "cpu",
 }
+
+# All but TVM FFI, whose arrays are for exchange only.
+ALL = ("refarray", "numpy", "array-api-strict", "torch", "jax")
 
 
 @dataclass(frozen=True)
@@ -89,20 +92,21 @@ def measures(
     arrays: Mapping[str, np.ndarray[Any, Any]],
     /,
     *,
-    without: tuple[str, ...] = ("tvm-ffi",),
-    **other: str,
+    torch: str | None = None,
+    only: Collection[str] = ALL,
 ) -> dict[str, Measure]:
-    """Measure an expression in every library that has arrays of the standard.
+    """Measure an expression in every library that has the functions of the standard.
 
     In it `xp` stands for the library, the names of `arrays` for arrays of it. `torch`
-    and others by keyword: the expression there, where the standard's is not known.
+    is the expression for torch, where that lacks the standard's; `only` chooses.
     """
+    own_code = {"torch": torch or code}
     return {
         name: statement(
-            f"({other.get(name, code)}){library.finished}",
+            f"({own_code.get(name, code)}){library.finished}",
             xp=library.xp,
             **{key: library.array(value) for key, value in arrays.items()},
         )
         for name, library in libraries().items()
-        if name not in without
+        if name in only
     }

@@ -31,20 +31,18 @@ def limit(target: Target, unit: str | None) -> str:
 
 
 def verdict(result: Result) -> str:
-    """Our value in units of each other library's, with the target if it has one."""
+    """What each target limits, beside the target; the ratio to NumPy in any case."""
     parts = []
-    if OURS in result.targets:
-        parts.append(limit(result.targets[OURS], result.unit))
-    for library in result.values:
-        if library != OURS and result.values[library]:
-            part = f"{result.ratio(library):.2f}x {library}"
-            if library in result.targets:
-                part += f" {limit(result.targets[library], None)}"
-            if library in result.missed():
-                part += " MISSED"
-            parts.append(part)
-    if OURS in result.missed():
-        parts[0] += " MISSED"
+    missed = result.missed()
+    for library in dict.fromkeys(["numpy", *result.targets]):
+        judged = result.judged(library)
+        if judged is None:
+            continue
+        text = "" if library == OURS else f"{judged:.2f}x {library} "
+        if library in result.targets:
+            unit = result.unit if library == OURS else None
+            text += limit(result.targets[library], unit)
+        parts.append(text.strip() + " MISSED" * (library in missed))
     return ", ".join(parts)
 
 
