@@ -27,7 +27,9 @@ from refarray._base import flags as _flags
 from refarray._base import profile as _profile
 from refarray._base.dtypes import DType
 from refarray._base.flags import FLAGS, place
-from refarray._base.profile import Place, Profile, Transfer, UnspecifiedError
+from refarray._base.profile import UnspecifiedError
+from refarray._base.strict import STRICT as _STRICT
+from refarray._base.strict import Place, Profile, Transfer
 
 __all__ = [
     "FLAGS",
@@ -190,7 +192,7 @@ def _parse(
         settings = {
             flag: getattr(name, flag)
             for flag in FLAGS
-            if getattr(name, flag) != getattr(_profile.STRICT, flag)
+            if getattr(name, flag) != getattr(_STRICT, flag)
         }
         return [(name.name, settings)]
     if not isinstance(name, str):

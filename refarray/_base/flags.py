@@ -10,9 +10,9 @@ from typing import Any
 
 from refarray._base import devices as _devices
 from refarray._base import dtypes as _dtypes
-from refarray._base import profile as _profile
 from refarray._base.dtypes import DType
-from refarray._base.profile import Defaults, Place, Profile
+from refarray._base.profile import Defaults
+from refarray._base.strict import STRICT, Place, Profile
 
 _COMPLEX = _dtypes.KINDS["complex floating"]
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -204,7 +204,7 @@ def _check_devices(value: Any) -> tuple[Place, ...] | None:
 
 def _check_extensions(value: Any) -> frozenset[str]:
     out = frozenset(value)
-    unknown = out - _profile.STRICT.extensions
+    unknown = out - STRICT.extensions
     if unknown:
         raise ValueError(f"no extension is named {sorted(unknown)}; known: fft, linalg")
     return out

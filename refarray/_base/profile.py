@@ -9,13 +9,14 @@ new threads for example, the default of the process is. Few places ask for it, e
 them one that a whole kind of behaviour passes through, and none before a profile other
 than `strict` has been used: `guarded` says so.
 
-Next: `devices.py`.
+Next: `strict.py`, what a profile consists of; then `devices.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from refarray._base import dtypes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from refarray._base.devices import Device
+    from refarray._base.strict import Profile
 
 
 class Defaults(NamedTuple):
@@ -37,51 +39,7 @@ class Defaults(NamedTuple):
     indexing: DType = dtypes.DEFAULT_INDEX
 
 
-class Place(NamedTuple):
-    """A device as a profile has it: its name, the dtypes it holds, its defaults."""
-
-    name: str
-    dtypes: frozenset[DType] = frozenset(dtypes.STANDARD)
-    defaults: Defaults = Defaults()
-
-
-class Transfer(NamedTuple):
-    """One copy of array data between devices."""
-
-    function: str
-    source: str
-    target: str
-    nbytes: int
-
-
-class Profile(NamedTuple):
-    """The flags. Those of `strict` stand here; `refarray/profiles.py` explains each."""
-
-    name: str = "strict"
-    # None: the devices that this machine has. The first of the others is the default.
-    devices: tuple[Place, ...] | None = None
-    api_version: str = "2025.12"
-    extensions: frozenset[str] = frozenset({"fft", "linalg"})
-    boolean_indexing: bool = True
-    data_dependent_shapes: str = "allow"
-    values: str = "allow"
-    mutable: bool = True
-    transfers: str = "allow"
-    unspecified: str = "decide"
-    seed: int | None = None
-    numpy_interop: bool = False
-    # Not a flag: what `transfers="record"` has written down.
-    transferred: list[Transfer] = []  # noqa: RUF012  (each profile made has its own)
-
-    def place(self, name: str) -> Place | None:
-        """Return the device of that name; None if the profile does not have it."""
-        for place in self.devices or ():
-            if place.name == name:
-                return place
-        return None
-
-
-STRICT = Profile()
+STANDARD_DEFAULTS = Defaults()
 
 
 class _Use:
@@ -110,14 +68,22 @@ class _Use:
 # was started inside a `with` block, a task of asyncio say, may go on after it.
 guarded = False
 
-_default = _Use(STRICT)
+# In force where nothing was entered; None for `strict`.
+_default: _Use | None = None
 # What this context has entered and not left. A tuple, which contexts cannot share.
 _entered: ContextVar[tuple[_Use, ...]] = ContextVar("refarray profiles", default=())
 
 
+@cache
+def _strict() -> _Use:
+    from refarray._base.strict import STRICT  # when somebody asks: few programs do
+
+    return _Use(STRICT)
+
+
 def _in_force() -> _Use:
     entered = _entered.get()
-    return entered[-1] if entered else _default
+    return entered[-1] if entered else _default or _strict()
 
 
 def active() -> Profile:
@@ -160,13 +126,13 @@ def set_default(profile: Profile) -> Profile:
     """Put a profile in force wherever none was entered; return the one before."""
     global _default
     _guard(profile)
-    before, _default = _default.profile, _Use(profile)
-    return before
+    before, _default = _default or _strict(), _Use(profile)
+    return before.profile
 
 
 def _guard(profile: Profile) -> None:
     global guarded
-    if profile != STRICT and not guarded:
+    if not guarded and profile != _strict().profile:
         for hook in on_guard:
             hook()
         # Last: another thread that finds it set relies on the hooks.
@@ -202,16 +168,13 @@ def unspecified(given: str, clause: str, instead: str) -> None:
         )
 
 
-_STANDARD_DEFAULTS = Defaults()
-
-
 def defaults(device: Device) -> Defaults:
     """Return the default dtypes on a device."""
     if guarded:
         place = active().place(device.name)
         if place is not None:
             return place.defaults
-    return _STANDARD_DEFAULTS
+    return STANDARD_DEFAULTS
 
 
 def holds(device: Device, dtype: DType) -> bool:
@@ -282,6 +245,8 @@ def check_transfer(function: str, source: Device, target: Device, nbytes: int) -
             f"profile {profile.name!r} forbids transfers between devices"
         )
     if profile.transfers == "record":
+        from refarray._base.strict import Transfer
+
         profile.transferred.append(Transfer(function, source.name, target.name, nbytes))
 
 

@@ -6,7 +6,7 @@ are one value. Unique values come in ascending order, which the standard leaves 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from refarray._base import dtypes, profile
 from refarray._compute.arguments import check, operands
@@ -15,30 +15,10 @@ from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.ordering import Groups
 from refarray._compute.pipeline import ANY
 
+if TYPE_CHECKING:
+    from refarray._standard.set_results import UniqueAll, UniqueCounts, UniqueInverse
+
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
-
-class UniqueAll(NamedTuple):
-    """Result of `unique_all`."""
-
-    values: Array
-    indices: Array
-    inverse_indices: Array
-    counts: Array
-
-
-class UniqueCounts(NamedTuple):
-    """Result of `unique_counts`."""
-
-    values: Array
-    counts: Array
-
-
-class UniqueInverse(NamedTuple):
-    """Result of `unique_inverse`."""
-
-    values: Array
-    inverse_indices: Array
 
 
 def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
@@ -63,6 +43,8 @@ def unique_all(x: Array, /) -> UniqueAll:
 
     `indices` count in the flattened array; `inverse_indices` have the shape of `x`.
     """
+    from refarray._standard.set_results import UniqueAll  # few programs need it
+
     _check("unique_all", x)
     groups = Groups(x, indices=True)
     return UniqueAll(
@@ -72,6 +54,8 @@ def unique_all(x: Array, /) -> UniqueAll:
 
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Unique values, and how often each occurs."""
+    from refarray._standard.set_results import UniqueCounts  # as above
+
     _check("unique_counts", x)
     groups = Groups(x, indices=False)
     return UniqueCounts(groups.values(), groups.counts())
@@ -79,6 +63,8 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Unique values, and for each element of `x` the index of its value there."""
+    from refarray._standard.set_results import UniqueInverse  # as above
+
     _check("unique_inverse", x)
     groups = Groups(x, indices=True)
     return UniqueInverse(groups.values(), groups.inverse())

@@ -20,7 +20,6 @@ from types import ModuleType
 from typing import Any
 
 from refarray._compute import operators
-from refarray._standard import before_2023_12, before_2025_12
 
 # Each version, with the names that came with it.
 _ARRIVALS: dict[str, tuple[str, ...]] = {
@@ -93,9 +92,6 @@ _LINALG_ARRIVALS: dict[str, tuple[str, ...]] = {
 VERSIONS = tuple(_ARRIVALS)
 
 _EXTENSIONS = ("linalg", "fft")
-
-# Until the version named, the functions in the module had another form.
-_EARLIER_FORMS = (("2023.12", before_2023_12), ("2025.12", before_2025_12))
 
 
 class Namespace(ModuleType):
@@ -171,7 +167,11 @@ def _find(
 
 
 def _form(name: str, version: str, newest: ModuleType) -> Any:
-    for change, earlier in _EARLIER_FORMS:
+    # Not with the package: few programs ask for an earlier version.
+    from refarray._standard import before_2023_12, before_2025_12
+
+    # Until the version named, the functions in the module had another form.
+    for change, earlier in (("2023.12", before_2023_12), ("2025.12", before_2025_12)):
         if version < change and name in earlier.__all__:
             return getattr(earlier, name)
     return getattr(newest, name)
