@@ -115,24 +115,28 @@ def check_shape(obj: object) -> Shape:
     sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
     if len(sizes) > MAX_NDIM:
         raise ValueError(f"a shape has at most {MAX_NDIM} axes, not {len(sizes)}")
-    shape = []
-    for axis, size in enumerate(sizes):
-        if type(size) is int or type(size) is Unknown:
-            n = size
-        elif size is None:
-            raise TypeError(
-                "the size of an axis is an integer, not None: a size that depends on "
-                "values is not known under data_dependent_shapes='unknown', as in "
-                "profile 'dask' (array API 2025.12, array.shape)"
-            )
-        else:
-            n = _integer(size, "the size of an axis")
-        if n < 0:
-            raise ValueError(f"size {n} of axis {axis} is negative")
-        if n > MAX_NBYTES:
-            raise ValueError(f"size {n} of axis {axis} exceeds {MAX_NBYTES}")
-        shape.append(n)
-    return tuple(shape)
+    for n in sizes:
+        if type(n) is not int or not 0 <= n <= MAX_NBYTES:
+            return tuple([_size(n, axis) for axis, n in enumerate(sizes)])
+    return tuple(sizes)
+
+
+def _size(obj: object, axis: int) -> int:
+    if type(obj) is Unknown:
+        n: int = obj
+    elif obj is None:
+        raise TypeError(
+            "the size of an axis is an integer, not None: a size that depends on "
+            "values is not known under data_dependent_shapes='unknown', as in "
+            "profile 'dask' (array API 2025.12, array.shape)"
+        )
+    else:
+        n = _integer(obj, "the size of an axis")
+    if n < 0:
+        raise ValueError(f"size {n} of axis {axis} is negative")
+    if n > MAX_NBYTES:
+        raise ValueError(f"size {n} of axis {axis} exceeds {MAX_NBYTES}")
+    return n
 
 
 def size_of(shape: Shape) -> int:
@@ -148,7 +152,7 @@ def normalize_axis(axis: object, ndim: int) -> int:
 
     IndexError if there is no such axis, TypeError if it is no integer.
     """
-    position = _integer(axis, "an axis")
+    position = axis if type(axis) is int else _integer(axis, "an axis")
     if not -ndim <= position < ndim:
         allowed = f"allowed: {-ndim} to {ndim - 1}" if ndim else "there are no axes"
         raise IndexError(f"axis {position} is out of range; {allowed}")
@@ -164,7 +168,7 @@ def normalize_axes(axes: object, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     if not isinstance(axes, tuple):
         return (normalize_axis(axes, ndim),)
-    positions = tuple(normalize_axis(axis, ndim) for axis in axes)
+    positions = tuple([normalize_axis(axis, ndim) for axis in axes])
     if len(set(positions)) != len(positions):
         raise ValueError(f"axes {axes} name an axis twice")
     return positions
@@ -177,11 +181,11 @@ def row_major_strides(shape: Shape) -> Strides:
     """Return the strides of compact elements with the last axis fastest."""
     strides = []
     step = 1
-    for n in reversed(shape):
+    for n in shape[::-1]:
         strides.append(step)
         # An empty array keeps the strides it would have with one element there.
         step *= n or 1
-    return tuple(reversed(strides))
+    return tuple(strides[::-1])
 
 
 def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
@@ -190,7 +194,8 @@ def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | No
     None if no strides do, so that the elements must be copied. Both shapes have the
     same number of elements.
     """
-    shape, new = tuple(map(int, shape)), tuple(map(int, new))
+    if profile.guarded:  # no size is unknown before
+        shape, new = tuple(map(int, shape)), tuple(map(int, new))
     if 0 in new:
         return row_major_strides(new)
     # Axes that one stride walks together count as one: (size, stride of the last).
@@ -203,7 +208,7 @@ def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | No
     # Each new axis must lie within one of them.
     result = []
     left = step = 1
-    for n in reversed(new):
+    for n in new[::-1]:
         if left == 1 and n != 1:
             left, step = runs.pop()
         if left % n:
@@ -211,7 +216,7 @@ def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | No
         result.append(step)
         step *= n
         left //= n
-    return tuple(reversed(result))
+    return tuple(result[::-1])
 
 
 # Broadcasting ------------------------------------------------------------------------
@@ -237,10 +242,10 @@ def _broadcast(shape1: Shape, shape2: Shape) -> Shape:
     result = list(long)
     # Axes are matched from the last; where one shape has no more, it has size one.
     for axis, n in enumerate(short, start=len(long) - len(short)):
-        if result[axis] == 1:
+        size = result[axis]
+        if size == 1:
             result[axis] = n
-        elif n != 1 and n != result[axis]:
-            size = result[axis]
+        elif n != 1 and n != size:
             if type(n) is type(size) is Unknown and 1 in (int(n), int(size)):
                 # What would turn out when values are computed.
                 result[axis] = n if int(size) == 1 else size

@@ -6,7 +6,6 @@ Next: `indexing.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from operator import index
 from typing import Any
 
@@ -22,7 +21,6 @@ from refarray._compute.pipeline import (
     ANY,
     Category,
     category_error,
-    check_array,
     device_error,
     is_scalar,
     operand_error,
@@ -37,8 +35,8 @@ def check(name: str, x: object, category: Category = ANY) -> None:
 
     Any dtype of the standard by default: a held one is refused.
     """
-    check_array(name, x)
-    assert isinstance(x, ArrayBase)
+    if not isinstance(x, ArrayBase):
+        raise operand_error(name, x)
     if x.dtype not in category.dtypes:
         raise category_error(name, category, x.dtype)
 
@@ -62,8 +60,13 @@ def common(name: str, arrays: Sequence[ArrayBase]) -> tuple[DType, Device]:
 
     TypeError where their dtypes have no common one, ValueError for two devices.
     """
-    check_device(name, *arrays)
-    return reduce(promote, (x.dtype for x in arrays)), arrays[0].device
+    dtype, device = arrays[0].dtype, arrays[0].device
+    for x in arrays:
+        if x.dtype is not dtype:
+            dtype = promote(dtype, x.dtype)
+        if x.device is not device:
+            raise device_error(name, device, x.device)
+    return dtype, device
 
 
 def operands(
@@ -73,14 +76,17 @@ def operands(
 
     Beside views, or a scalar, the dtype in which they meet and the device they share.
     """
+    if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
+        check(name, x1, category)
+        if x2.dtype is not x1.dtype:
+            check(name, x2, category)
+        dtype, device = common(name, (x1, x2))
+        return x1._view, x2._view, dtype, device
     for x in (x1, x2):
         if isinstance(x, ArrayBase):
             check(name, x, category)
         elif not is_scalar(x):
             raise operand_error(name, x)
-    if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
-        dtype, device = common(name, (x1, x2))
-        return view(x1), view(x2), dtype, device
     if isinstance(x1, ArrayBase):
         dtype = scalar_dtype(type(plain_scalar(x2)), x1.dtype)
         return view(x1), scalar_value(x2, dtype), dtype, x1.device

@@ -19,7 +19,7 @@ from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
-from refarray._base.layout import MAX_NDIM, size_of
+from refarray._base.layout import MAX_NDIM
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import (
     SCALAR_PROMOTION,
@@ -32,13 +32,13 @@ from refarray._compute import freedom, pedantic
 from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast, convert
 from refarray._compute.engine import call
-from refarray._compute.engine import view as kernel_view
 from refarray._memory import host
 from refarray._memory.host import REFARRAY_DTYPES
 from refarray._memory.native import allocate, wrap
 from refarray.dlpack.consumer import from_dlpack
 
 _SCALARS: tuple[type, ...] = (bool, int, float, complex)
+_PLAIN = frozenset(_SCALARS)
 
 
 def python_dtype(kind: type, device: Device) -> DType:
@@ -192,7 +192,7 @@ def _converted(
 
 def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
     shape, leaves, kinds = _flatten(obj)
-    if kinds <= set(_SCALARS):
+    if kinds <= _PLAIN:
         natural = _common_dtype(kinds, device)
     else:
         leaves, natural = _typed_leaves(leaves, device, nested=leaves[0] is not obj)
@@ -206,7 +206,7 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
             target = dtype
     place = device if device.pretend else CPU
     out: Array = allocate(shape, target, place, False)
-    elements = kernel_view(out).reshape(-1)
+    elements = out._view.reshape(-1)
     try:
         call(elements.__setitem__, ..., leaves)
     except OverflowError:
@@ -245,13 +245,13 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
     ancestors = set()
     while True:
         kinds = set(map(type, leaves))
-        nested = kinds.difference(_SCALARS)
-        if nested:
-            nested = {kind for kind in nested if _is_sequence(kind)}
-            if profile.guarded:
-                _check_sequences(nested)
+        if kinds <= _PLAIN:
+            return tuple(shape), leaves, kinds
+        nested = set(filter(_is_sequence, kinds))
         if not nested:
             return tuple(shape), leaves, kinds
+        if profile.guarded:
+            _check_sequences(nested)
         sizes = set(map(len, leaves)) if nested == kinds else set()
         if len(sizes) != 1:
             what = f"lengths {sorted(sizes)}" if sizes else "numbers beside sequences"
@@ -264,13 +264,15 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
                 f"asarray takes at most {MAX_NDIM} levels of nested sequences"
             )
         ancestors.add(id(leaves[0]))
-        shape += sizes
+        (size,) = sizes
+        promised = len(leaves) * size
         leaves = list(chain.from_iterable(leaves))
-        if len(leaves) != size_of(tuple(shape)):
+        if len(leaves) != promised:
             raise ValueError(
                 f"asarray found {len(leaves)} elements in sequences whose lengths "
-                f"promised {size_of(tuple(shape))}"
+                f"promised {promised}"
             )
+        shape.append(size)
 
 
 def _check_sequences(kinds: set[type]) -> None:

@@ -19,7 +19,7 @@ from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
 from refarray._compute import freedom
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import adopt, call, kernels, silent
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import ArrayBase, allocate
 
@@ -42,8 +42,11 @@ def join(
         if (shared := freedom.unchanged(arrays[0], shape)) is not None:
             return shared
     out: Array = allocate(shape, dtype, device, False)
-    views = [kernel_view(x) for x in arrays]
-    call(kernels(device).concatenate, views, axis=axis, out=kernel_view(out))
+    views = [x._view for x in arrays]
+    try:
+        silent.run(kernels(device).concatenate, views, axis, out._view)
+    except RuntimeError:
+        call(kernels(device).concatenate, views, axis, out._view)
     return out
 
 

@@ -37,9 +37,11 @@ def sort(x: Array, axis: int, descending: bool, stable: bool) -> Array:
     reverse = getattr(kernels(x.device), _reversal(x)) if descending else None
     if reverse is not None:
         call(reverse, values, out=values)
-    values.sort(axis=axis, kind=_kind(x, stable))
+    values.sort(axis=axis, kind=_kind(x))
     if reverse is not None:
         call(reverse, values, out=values)
+    if stable and x.dtype in KINDS["real floating"]:
+        _keep_order_of_zeros(values, source, axis)
     return out
 
 
@@ -72,19 +74,26 @@ def _reversal(x: Array) -> str:
     return "invert" if x.dtype in KINDS["integral"] else "negative"
 
 
-def _kind(x: Array, stable: bool) -> Literal["stable"] | None:
+def _kind(x: Array) -> Literal["stable"] | None:
     """Return the kind of sort that orders the elements of `x` in the least time.
 
-    That a sort is stable shows in the elements only if there are zeros of both signs,
-    which are equal. The stable one is the faster for small integers.
+    Whether it is stable shows in zeros of either sign alone: equal, but not the same.
     """
-    if x.dtype not in KINDS["real floating"]:
-        return "stable" if x.dtype.bits <= 16 else None
-    if not stable:
-        return None
-    values = kernel_view(x)
-    zeros = values[values == 0]
-    return "stable" if kernels(x.device).signbit(zeros).any() else None
+    small = x.dtype in KINDS["integral"] and x.dtype.bits <= 16
+    return "stable" if small else None
+
+
+def _keep_order_of_zeros(values: Any, source: Any, axis: int) -> None:
+    """Give zeros, in sorted values, the signs that they have in the source, in order.
+
+    That makes the result the one of a stable sort, which takes several times as long.
+    """
+    zeros = source == 0
+    if zeros.any():
+        # With the axis last, both masks go through the lines one after another, and
+        # each line has as many zeros sorted as it had before.
+        values, source, zeros = (v.swapaxes(axis, -1) for v in (values, source, zeros))
+        values[values == 0] = source[zeros]
 
 
 class Groups:
@@ -100,7 +109,9 @@ class Groups:
             self.order = values.argsort(kind="stable")
             ordered = values[self.order]
         else:
-            ordered = k.sort(values, kind=_kind(x, stable=True))
+            ordered = k.sort(values, kind=_kind(x))
+            if x.dtype in KINDS["real floating"]:
+                _keep_order_of_zeros(ordered, values, 0)
         self.starts = k.ones(x._size, dtype=bool)
         # NaN differs from itself, so that each is a group of its own.
         k.not_equal(ordered[1:], ordered[:-1], out=self.starts[1:])

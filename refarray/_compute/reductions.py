@@ -8,6 +8,7 @@ Next: `ordering.py`.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from refarray._base import dtypes, profile
@@ -18,13 +19,8 @@ from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
-from refarray._compute.engine import NUMPY_DTYPES, call, kernels, view
-from refarray._compute.pipeline import (
-    COMPLEX,
-    NUMERIC,
-    category_error,
-    component,
-)
+from refarray._compute.engine import call, kernels, silent
+from refarray._compute.pipeline import NUMERIC, category_error
 from refarray._memory.native import allocate
 
 if TYPE_CHECKING:
@@ -35,18 +31,57 @@ Axes = int | tuple[int, ...] | None
 
 def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:
     """Reduce `x` along `axis` with a ufunc of the engine, to elements of `dtype`."""
-    shape: tuple[int, ...] = ()
-    axes: tuple[int, ...] | None = None
-    if axis is not None or keepdims:
-        axes = normalize_axes(axis, x.ndim)
-        shape = reduced_shape(x._shape, axes, keepdims)
+    axes, shape = reduced(x._shape, axis, keepdims)
     out: Array = allocate(shape, dtype, x.device, False)
-    if profile.guarded and ufunc in ("add", "multiply"):
-        pedantic_sums.reduction(ufunc, view(x), axes, dtype)
+    values = x._view
+    if profile.guarded:
+        if ufunc in ("add", "multiply"):
+            pedantic_sums.reduction(ufunc, values, axes, dtype)
+        values = freedom.regrouped(values, axes)
     kernel = getattr(kernels(x.device), ufunc).reduce
-    values = freedom.regrouped(view(x), axes) if profile.guarded else view(x)
-    call(kernel, values, axes, None, view(out), keepdims)
+    # As `call`, without the packing of arguments: see `pipeline.unary`.
+    try:
+        silent.run(kernel, values, axes, None, out._view, keepdims)
+    except RuntimeError:
+        call(kernel, values, axes, None, out._view, keepdims)
     return out
+
+
+def mean(x: Array, axis: Axes, keepdims: bool, divisor: float) -> Array:
+    """Return the sum of floating-point elements along `axis`, divided by a number."""
+    axes, shape = reduced(x._shape, axis, keepdims)
+    out: Array = allocate(shape, x.dtype, x.device, False)
+    values = x._view
+    if profile.guarded:
+        values = freedom.regrouped(values, axes)
+    call(_mean, kernels(x.device), values, axes, keepdims, divisor, out._view)
+    return out
+
+
+def _mean(
+    k: ModuleType, x: Any, axes: Any, keepdims: bool, divisor: float, out: Any
+) -> None:
+    # Not divided in place: for a single number that takes twice as long.
+    total = k.add.reduce(x, axes, None, None, keepdims)
+    if total.dtype.kind == "c":
+        # Part by part: in a complex quotient NaN spreads to both parts.
+        k.divide(total.real, divisor, out.real)
+        k.divide(total.imag, divisor, out.imag)
+    else:
+        k.divide(total, divisor, out)
+
+
+def reduced(
+    shape: tuple[int, ...], axis: Axes, keepdims: bool
+) -> tuple[tuple[int, ...] | None, tuple[int, ...]]:
+    """Return the axes that `axis` means, and what is left of a shape without them.
+
+    For all axes, None may stand, which a kernel takes as well.
+    """
+    if axis is None and not keepdims:
+        return None, ()
+    axes = normalize_axes(axis, len(shape))
+    return axes, reduced_shape(shape, axes, keepdims)
 
 
 def reduced_shape(
@@ -78,15 +113,21 @@ def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType
         result = as_dtype(dtype)
         if result not in NUMERIC.dtypes:
             raise category_error(name, NUMERIC, result)
-    elif x.dtype in IINFO and x.dtype.bits < defaults(x.device).integral.bits:
-        result = defaults(x.device).integral
-        if x.dtype.family == "unsigned integer":
-            unsigned = dtypes.BY_NAME[f"u{result}"]
-            # As torch does, which had no unsigned dtype of that size for long.
-            result = unsigned if holds(x.device, unsigned) else result
-    else:
-        return x, x.dtype
-    return (x if can_cast(x.dtype, result) else cast(x, result)), result
+        return (x if can_cast(x.dtype, result) else cast(x, result)), result
+    if x.dtype.bits < 64 and x.dtype in IINFO:
+        default = defaults(x.device).integral
+        if x.dtype.bits < default.bits:
+            return x, _default_sum(x, default)
+    return x, x.dtype
+
+
+def _default_sum(x: Array, default: DType) -> DType:
+    if x.dtype.family == "unsigned integer":
+        unsigned = dtypes.BY_NAME[f"u{default}"]
+        # As torch does, which had no unsigned dtype of that size for long.
+        if holds(x.device, unsigned):
+            return unsigned
+    return default
 
 
 def accumulate(
@@ -105,27 +146,20 @@ def accumulate(
             f"has {x.ndim} axes (array API 2025.12, {name})"
         )
     along = 0 if axis is None else normalize_axis(axis, x.ndim)
-    shape, first = list(x._shape), 0 if initial is None else 1
-    shape[along] += first
-    out: Array = allocate(tuple(shape), result, x.device, False)
+    shape = x._shape
+    if initial is not None:
+        shape = (*shape[:along], shape[along] + 1, *shape[along + 1 :])
+    out: Array = allocate(shape, result, x.device, False)
     if profile.guarded:
-        pedantic_sums.accumulation(name, view(x), along, result)
-    target = view(out)
+        pedantic_sums.accumulation(name, x._view, along, result)
+    target = out._view
     if initial is not None:
         steps = target.swapaxes(0, along)
         steps[0] = initial
         target = steps[1:].swapaxes(0, along)
     kernel = getattr(kernels(x.device), ufunc).accumulate
-    call(kernel, view(x), along, NUMPY_DTYPES[result], target)
+    try:
+        silent.run(kernel, x._view, along, target.dtype, target)
+    except RuntimeError:
+        call(kernel, x._view, along, target.dtype, target)
     return out
-
-
-def divide_in_place(x: Array, divisor: float) -> None:
-    """Divide the elements of a new array by a real number.
-
-    Complex ones part by part: in a complex quotient NaN spreads to both parts.
-    """
-    parts: Any = view(x)
-    if x.dtype in COMPLEX.dtypes:
-        parts = parts.reshape(-1).view(NUMPY_DTYPES[component(x.dtype)])
-    call(kernels(x.device).divide, parts, divisor, out=parts)

@@ -16,11 +16,12 @@ from typing import Any, Literal
 
 from refarray._base import profile
 from refarray._base.layout import normalize_axes
-from refarray._compute.arguments import check_operands, check_python
+from refarray._compute.arguments import check, check_python
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
-from refarray._compute.reductions import reduced_shape
+from refarray._compute.reductions import reduced, reduced_shape
+from refarray._memory.native import allocate
 from refarray._standard.linalg_decompositions import check_matrices, run
 
 
@@ -84,8 +85,8 @@ def vector_norm(
     number of nonzero elements for 0. Real, in the precision of `x`.
     """
     name = "linalg.vector_norm"
-    check_operands(name, FLOATING, x)
-    axes = normalize_axes(axis, x.ndim)
+    check(name, x, FLOATING)
+    axes, shape = reduced(x._shape, axis, keepdims)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)):
         raise TypeError(
             f"ord is an integer or a float, not {ord!r} (array API 2025.12, {name})"
@@ -93,17 +94,17 @@ def vector_norm(
     if profile.guarded:
         check_python(name, "ord", ord)
         _check_elements(name, x, axes)
-    values = call(
-        _vector_norm, kernels(x.device), view(x), float(ord), axes, bool(keepdims)
-    )
-    shape = reduced_shape(x._shape, axes, keepdims)
-    out: Array = adopt(values, component(x.dtype), x.device, shape)
+    out: Array = allocate(shape, component(x.dtype), x.device, False)
+    k = kernels(x.device)
+    out._view[...] = call(_vector_norm, k, x._view, float(ord), axes, keepdims)
     return out
 
 
 def _vector_norm(
-    xp: ModuleType, x: Any, order: float, axes: tuple[int, ...], keepdims: bool
+    xp: ModuleType, x: Any, order: float, axes: tuple[int, ...] | None, keepdims: bool
 ) -> Any:
+    if order == 2:
+        return xp.sqrt(_sum_of_squares(xp, x, axes, keepdims))
     magnitude = xp.abs(x)
     if order in (inf, -inf):
         return _extreme(xp, magnitude, order, axes, keepdims)
@@ -111,26 +112,37 @@ def _vector_norm(
         terms = magnitude != 0
     elif order == 1:
         terms = magnitude
-    elif order == 2:
-        terms = magnitude * magnitude
     else:
         terms = magnitude**order
     total = xp.add.reduce(terms, axis=axes, keepdims=keepdims)
-    if order in (0, 1):
-        return total
-    return xp.sqrt(total) if order == 2 else total ** (1 / order)
+    return total if order in (0, 1) else total ** (1 / order)
 
 
-def _check_elements(name: str, x: Array, axes: tuple[int, ...] = (-2, -1)) -> None:
+def _sum_of_squares(
+    xp: ModuleType, x: Any, axes: tuple[int, ...] | None, keepdims: bool
+) -> Any:
+    if axes is None:
+        return xp.vdot(x, x).real  # reads the elements once and writes none
+    squares = x * x if x.dtype.kind == "f" else x.real * x.real + x.imag * x.imag
+    return xp.add.reduce(squares, axis=axes, keepdims=keepdims)
+
+
+def _check_elements(
+    name: str, x: Array, axes: tuple[int, ...] | None = (-2, -1)
+) -> None:
     shape = x._shape
-    if 0 in [shape[axis] for axis in axes]:
+    if 0 in (shape if axes is None else [shape[axis] for axis in axes]):
         profile.unspecified(
             f"{name} of no elements", f"{name}: not mentioned", "treat that case apart"
         )
 
 
 def _extreme(
-    xp: ModuleType, values: Any, order: Any, axes: tuple[int, ...], keepdims: bool
+    xp: ModuleType,
+    values: Any,
+    order: Any,
+    axes: tuple[int, ...] | None,
+    keepdims: bool,
 ) -> Any:
     if order > 0:
         return xp.maximum.reduce(values, axis=axes, keepdims=keepdims, initial=0)

@@ -7,6 +7,7 @@ out of range, ValueError for an axis named twice. Lists are taken for tuples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from refarray._base import layout, profile
@@ -77,12 +78,10 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
             f"an array of shape {x._shape} does not broadcast to {target} "
             "(array API 2025.12, broadcast_to)"
         )
-    added = len(target) - x.ndim
-    steps = (
-        0 if int(n) == 1 else stride
-        for n, stride in zip(x._shape, x._strides, strict=True)
-    )
-    return share(x, 0, target, (0,) * added + tuple(steps), True)
+    steps = [0] * (len(target) - x.ndim)
+    for n, stride in zip(x._shape, x._strides, strict=True):
+        steps.append(0 if int(n) == 1 else stride)
+    return share(x, 0, target, tuple(steps), True)
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
@@ -134,28 +133,30 @@ def moveaxis(
             f"moveaxis takes as many destinations as sources, got {source} and "
             f"{destination} (array API 2025.12, moveaxis)"
         )
-    rest = iter(axis for axis in range(x.ndim) if axis not in from_)
-    moved = dict(zip(to, from_, strict=True))
-    return _permuted(
-        x, tuple(moved[i] if i in moved else next(rest) for i in range(x.ndim))
-    )
+    order = [axis for axis in range(x.ndim) if axis not in from_]
+    for place in sorted(to):
+        order.insert(place, from_[to.index(place)])
+    return _permuted(x, order)
 
 
-def _permuted(x: Array, order: tuple[int, ...]) -> Array:
+def _permuted(x: Array, order: Sequence[int]) -> Array:
     shape, strides = x._shape, x._strides
-    return share(x, 0, tuple(shape[i] for i in order), tuple(strides[i] for i in order))
+    sizes, steps = [], []
+    for i in order:
+        sizes.append(shape[i])
+        steps.append(strides[i])
+    return share(x, 0, tuple(sizes), tuple(steps))
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """View with axes of size one at the positions `axis` of the result."""
     check_array("expand_dims", x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    added = _axes("expand_dims", axis, x.ndim + count)
-    shape, strides = list(x._shape), list(x._strides)
-    for position in sorted(added):
-        shape.insert(position, 1)
-        strides.insert(position, 0)
-    return share(x, 0, tuple(shape), tuple(strides))
+    shape, strides = x._shape, x._strides
+    for i in sorted(_axes("expand_dims", axis, x.ndim + count)):
+        shape = (*shape[:i], 1, *shape[i:])
+        strides = (*strides[:i], 0, *strides[i:])
+    return share(x, 0, shape, strides)
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
@@ -168,8 +169,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
                 f"squeeze removes axes of size 1, axis {i} has size {x._shape[i]} "
                 "(array API 2025.12, squeeze)"
             )
-    kept = [i for i in range(x.ndim) if i not in removed]
-    return _permuted(x, tuple(kept))
+    return _permuted(x, [i for i in range(x.ndim) if i not in removed])
 
 
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -197,6 +197,8 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def _axes(name: str, axes: object, ndim: int) -> tuple[int, ...]:
+    if type(axes) is int:
+        return (normalize_axis(axes, ndim),)
     if axes is None:
         raise TypeError(
             f"{name} takes an axis or a tuple of axes, not None "
@@ -235,26 +237,30 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
     check_tuple("reshape", shape)
-    given = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    unknown = [i for i, n in enumerate(given) if not isinstance(n, bool) and n == -1]
-    if len(unknown) > 1:
+    given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    unknown = given.count(-1)
+    if unknown > 1:
         raise ValueError(
             f"reshape infers one size of -1, got {shape} (array API 2025.12, reshape)"
         )
-    for i in unknown:
-        given[i] = 1
-    target = list(check_shape(tuple(given)))
-    known = size_of(tuple(target))
-    if unknown and known and x._size % known == 0:
-        target[unknown[0]] = x._size // known
-    elif type(x._size) is Unknown and type(known) is not Unknown and not unknown:
-        raise profile.unknown_size("reshape to a shape without -1")
-    elif unknown or known != x._size:
-        raise ValueError(
-            f"an array of shape {x._shape} with {x._size} elements cannot have shape "
-            f"{shape} (array API 2025.12, reshape)"
-        )
-    return tuple(target)
+    size = x._size
+    if unknown:
+        i = given.index(-1)
+        before, after = check_shape(given[:i]), check_shape(given[i + 1 :])
+        known = size_of(before + after)
+        if known and size % known == 0:
+            return (*before, size // known, *after)
+    else:
+        target = check_shape(given)
+        known = size_of(target)
+        if known == size:
+            return target
+        if type(size) is Unknown and type(known) is not Unknown:
+            raise profile.unknown_size("reshape to a shape without -1")
+    raise ValueError(
+        f"an array of shape {x._shape} with {size} elements cannot have shape "
+        f"{shape} (array API 2025.12, reshape)"
+    )
 
 
 # Joining -----------------------------------------------------------------------------
@@ -269,19 +275,20 @@ def concat(
     than along `axis`, and for no arrays; TypeError for dtypes that do not promote.
     """
     _check_arrays("concat", arrays)
-    first = arrays[0]
     if axis is None:
         return movement.join("concat", arrays, (sum(x._size for x in arrays),), None)
-    i = normalize_axis(axis, first.ndim)
+    first = arrays[0]._shape
+    i = normalize_axis(axis, len(first))
+    size = 0
     for x in arrays:
-        if x.ndim != first.ndim or (_others(x, i) != _others(first, i)):
+        shape = x._shape
+        if shape != first and not _agree(shape, first, i):
             raise ValueError(
                 f"concat along axis {i} takes shapes that agree elsewhere, got "
-                f"{first._shape} and {x._shape} (array API 2025.12, concat)"
+                f"{first} and {shape} (array API 2025.12, concat)"
             )
-    size = sum(x._shape[i] for x in arrays)
-    shape = (*first._shape[:i], size, *first._shape[i + 1 :])
-    return movement.join("concat", arrays, shape, i)
+        size += shape[i]
+    return movement.join("concat", arrays, (*first[:i], size, *first[i + 1 :]), i)
 
 
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
@@ -315,8 +322,13 @@ def _check_arrays(name: str, arrays: object) -> None:
         check(name, x)
 
 
-def _others(x: Array, axis: int) -> tuple[int, ...]:
-    return x._shape[:axis] + x._shape[axis + 1 :]
+def _agree(shape1: tuple[int, ...], shape2: tuple[int, ...], axis: int) -> bool:
+    """Tell whether two shapes agree but for an axis."""
+    return (
+        len(shape1) == len(shape2)
+        and shape1[:axis] == shape2[:axis]
+        and shape1[axis + 1 :] == shape2[axis + 1 :]
+    )
 
 
 # Repeating ---------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Indices have the default index dtype, int64. IndexError for an axis out of range
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +17,18 @@ from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import adopt, call, kernels, silent
 from refarray._compute.engine import view as kernel_view
-from refarray._compute.pipeline import ANY, BOOL, INTEGRAL, REAL, REAL_FLOATING
+from refarray._compute.pipeline import (
+    ANY,
+    BOOL,
+    INTEGRAL,
+    REAL,
+    REAL_FLOATING,
+    device_error,
+)
 from refarray._compute.reductions import reduce
-from refarray._memory.native import allocate
+from refarray._memory.native import ArrayBase, allocate
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -158,11 +166,22 @@ def where(
     """
     check("where", condition, BOOL)
     v1, v2, dtype, device = operands("where", ANY, x1, x2)
-    arrays = [condition, *(x for x in (x1, x2) if isinstance(x, Array))]
-    check_device("where", *arrays)
-    shape = broadcast_shapes(*(x._shape for x in arrays))
+    shape = condition._shape
+    for x in (condition, x1, x2):
+        if isinstance(x, ArrayBase):
+            if x.device is not device:
+                raise device_error("where", device, x.device)
+            if x._shape != shape:
+                shape = broadcast_shapes(shape, x._shape)
     out: Array = allocate(shape, dtype, device, False)
-    k = kernels(device)
-    call(k.copyto, kernel_view(out), v2)
-    call(k.copyto, kernel_view(out), v1, where=kernel_view(condition))
+    k, target, mask = kernels(device), out._view, condition._view
+    try:
+        silent.run(_choose, k, target, mask, v1, v2)
+    except RuntimeError:
+        call(_choose, k, target, mask, v1, v2)
     return out
+
+
+def _choose(k: ModuleType, target: Any, condition: Any, v1: Any, v2: Any) -> None:
+    target[...] = v2
+    k.copyto(target, v1, where=condition)

@@ -20,10 +20,10 @@ from refarray._compute.reductions import (
     Axes,
     accumulate,
     count,
-    divide_in_place,
     in_sum_dtype,
     reduce,
 )
+from refarray._compute.reductions import mean as mean_of
 from refarray._memory.native import allocate
 
 
@@ -67,9 +67,7 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Arithmetic mean of floating-point elements; NaN if there is none."""
     check("mean", x, FLOATING)
-    out = reduce("add", x, axis, keepdims, x.dtype)
-    divide_in_place(out, count(x, axis))
-    return out
+    return mean_of(x, axis, keepdims, count(x, axis))
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -157,14 +155,11 @@ def _variance(
         )
     if profile.guarded:
         check_python(name, "correction", correction)
-    center = reduce("add", x, axis, True, x.dtype)
     elements = count(x, axis)
-    divide_in_place(center, elements)
+    center = mean_of(x, axis, True, elements)
     squares: Array = allocate(x._shape, x.dtype, x.device, False)
     kernel = kernels(x.device)
     call(kernel.subtract, view(x), view(center), out=view(squares))
     call(kernel.square, view(squares), out=view(squares))
-    out = reduce("add", squares, axis, keepdims, x.dtype)
     degrees = elements - correction
-    divide_in_place(out, degrees if degrees > 0 else float("nan"))
-    return out
+    return mean_of(squares, axis, keepdims, degrees if degrees > 0 else float("nan"))
