@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -11,13 +10,15 @@ from pathlib import Path
 
 from benchmarks import (
     harness,
+    record,
     report,
+    rows_axes,
     rows_breakdown,
     rows_exchange,
-    rows_growth,
     rows_import,
     rows_large,
     rows_memory,
+    rows_size,
     rows_small,
     rows_threads,
 )
@@ -30,7 +31,8 @@ SUBJECTS: dict[str, Callable[[], Sequence[Row | Summary]]] = {
     "exchange": rows_exchange.rows,
     "small": rows_small.rows,
     "large": rows_large.rows,
-    "growth": rows_growth.rows,
+    "axes": rows_axes.rows,
+    "size": rows_size.rows,
     "memory": rows_memory.rows,
     "threads": rows_threads.rows,
     "breakdown": rows_breakdown.rows,
@@ -46,21 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--rounds", type=int, default=harness.ROUNDS)
     parser.add_argument("--seconds", type=float, default=harness.SECONDS)
-    parser.add_argument("--json", type=Path, help="write the seconds to this file too")
+    parser.add_argument(
+        "--write", type=Path, help="write speed.json, .md and .svg to this folder"
+    )
     options = parser.parse_args(arguments)
     if unknown := set(options.subjects) - set(SUBJECTS):
         parser.error(f"no such subject: {', '.join(unknown)}")
 
-    results = []
+    results = {}
     for subject in options.subjects or SUBJECTS:
         print(f"measuring {subject} ...", file=sys.stderr)
         rows = SUBJECTS[subject]()
-        results += harness.run(rows, options.rounds, options.seconds)
+        results[subject] = harness.run(rows, options.rounds, options.seconds)
     print(report.table(results))
-    if options.json:
-        values = {result.work: dict(result.values) for result in results}
-        options.json.write_text(json.dumps(values, indent=2) + "\n")
-    return 1 if any(result.missed() for result in results) else 0
+    if options.write:
+        record.write(options.write, results)
+    missed = [row.work for rows in results.values() for row in rows if row.missed()]
+    if missed:
+        print(f"\nmissed: {'; '.join(missed)}")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ ONE_THREAD = {
     "JAX_PLATFORMS": "cpu",
 }
 
-# All but TVM FFI, whose arrays are for exchange only.
-ALL = ("refarray", "numpy", "array-api-strict", "torch", "jax")
+# The others, those of TVM FFI, are for exchange only.
+WITH_FUNCTIONS = ("refarray", "numpy", "array-api-strict", "torch", "jax")
 
 
 @dataclass(frozen=True)
@@ -87,26 +87,34 @@ def libraries() -> Mapping[str, Library]:
     return found
 
 
-def measures(
-    code: str,
-    arrays: Mapping[str, np.ndarray[Any, Any]],
-    /,
-    *,
-    torch: str | None = None,
-    only: Collection[str] = ALL,
-) -> dict[str, Measure]:
-    """Measure an expression in every library that has the functions of the standard.
+# The arrays of each library, by the names that they have in expressions.
+Operands = Mapping[str, Mapping[str, Any]]
 
-    In it `xp` stands for the library, the names of `arrays` for arrays of it. `torch`
-    is the expression for torch, where that lacks the standard's; `only` chooses.
-    """
-    own_code = {"torch": torch or code}
+
+def operands(
+    only: Collection[str] = WITH_FUNCTIONS, /, **values: np.ndarray[Any, Any]
+) -> Operands:
+    """Make arrays of these libraries, as far as they are installed."""
     return {
-        name: statement(
-            f"({own_code.get(name, code)}){library.finished}",
-            xp=library.xp,
-            **{key: library.array(value) for key, value in arrays.items()},
-        )
+        name: {key: library.array(value) for key, value in values.items()}
         for name, library in libraries().items()
         if name in only
+    }
+
+
+def measures(
+    code: str, operands: Operands, torch: str | None = None
+) -> dict[str, Measure]:
+    """Measure an expression about operands, in which `xp` stands for the library.
+
+    `torch` is the expression for torch, where that lacks the standard's.
+    """
+    code_of = {"torch": torch or code}
+    return {
+        name: statement(
+            f"({code_of.get(name, code)}){libraries()[name].finished}",
+            xp=libraries()[name].xp,
+            **arrays,
+        )
+        for name, arrays in operands.items()
     }

@@ -1,0 +1,105 @@
+"""What a run leaves behind: docs/reference/speed.json, and the page and plot from it.
+
+Next: __main__.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import platform
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks import plot, report
+from benchmarks.harness import Result, Target
+from benchmarks.libraries import libraries
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+
+PACKAGES = {
+    "numpy": "numpy",
+    "array-api-strict": "array-api-strict",
+    "torch": "torch",
+    "jax": "jax",
+    "tvm-ffi": "apache-tvm-ffi",
+}
+
+
+def as_json(results: report.Results) -> str:
+    """Return the results as JSON, with when, where and with what they were measured."""
+    record = {
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
+        "processor": _processor(),
+        "versions": {
+            name: importlib.metadata.version(package)
+            for name, package in PACKAGES.items()
+            if name in libraries()
+        },
+        "subjects": {
+            subject: [asdict(result) for result in rows]
+            for subject, rows in results.items()
+        },
+    }
+    return json.dumps(record, indent=1) + "\n"
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def from_json(text: str) -> report.Results:
+    """Return the results that `as_json` wrote."""
+    return {
+        subject: [_result(row) for row in rows]
+        for subject, rows in json.loads(text)["subjects"].items()
+    }
+
+
+def _result(row: dict[str, Any]) -> Result:
+    targets = {name: Target(**target) for name, target in row.pop("targets").items()}
+    point = row.pop("point")
+    return Result(**row, targets=targets, point=None if point is None else tuple(point))
+
+
+def page(text: str) -> str:
+    """Return the page for the results as JSON."""
+    record = json.loads(text)
+    versions = ", ".join(f"{name} {v}" for name, v in record["versions"].items())
+    return f"""\
+# Speed: the figures
+
+Written by `make bench`. What they mean: [where the time goes](../explanation/speed.md).
+
+Measured on {record["date"]} with Python {record["python"]} on one thread of
+{record["processor"]}: {versions}.
+
+Each figure is the least of at least 20 rounds, in which all libraries take turns. The
+last column is refarray's in units of the other library's, with the highest that is
+allowed. Values depend on the machine, ratios hardly do.
+
+![Time in units of NumPy's](speed.svg)
+
+{report.markdown(from_json(text))}
+"""
+
+
+def write(folder: Path, results: report.Results) -> None:
+    """Write speed.json, and speed.md and speed.svg from it."""
+    text = as_json(results)
+    points = [result for rows in results.values() for result in rows]
+    for name, content in {
+        "speed.json": text,
+        "speed.md": page(text),
+        "speed.svg": plot.svg(points),
+    }.items():
+        (folder / name).write_text(content, encoding="utf-8")

@@ -1,0 +1,65 @@
+"""How cost grows with the number of axes, on arrays of one element.
+
+Next: rows_size.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.harness import Measure, Row, Summary, at_most, statement
+from benchmarks.libraries import libraries, measures, operands
+
+MOST_AXES = 8
+
+CODES = {
+    "add(x, x)": "xp.add(x, x)",
+    "x[...]": "x[...]",
+    "sum(x)": "xp.sum(x)",
+    "reshape(x, (1,))": "xp.reshape(x, (1,))",
+    "asarray(x, copy=True)": "xp.asarray(x, copy=True)",
+}
+
+# Beside the microseconds of the others, what an axis costs cannot be seen.
+LIBRARIES = ("refarray", "numpy")
+
+
+def rows() -> list[Summary]:
+    """Return a row for each piece of work: seconds per axis."""
+    ends = [np.ones((1,) * ndim) for ndim in (0, MOST_AXES)]
+    own = [operands(LIBRARIES, x=x) for x in ends]
+    summaries = [
+        _summary(work, *(measures(code, arrays) for arrays in own))
+        for work, code in CODES.items()
+    ]
+    return [
+        *summaries,
+        _summary("from_dlpack(numpy array)", *map(_from_numpy, ends)),
+        _summary("numpy.from_dlpack(own array)", *map(_into_numpy, ends)),
+    ]
+
+
+def _summary(work: str, *measured: dict[str, Measure]) -> Summary:
+    parts = [Row(work, m) for m in measured]
+    return Summary(f"per axis, {work}", parts, _per_axis, at_most(refarray=15e-9))
+
+
+def _per_axis(seconds: Sequence[float]) -> float:
+    least, most = seconds
+    return (most - least) / MOST_AXES
+
+
+def _from_numpy(x: np.ndarray) -> dict[str, Measure]:
+    return {
+        name: statement("load(x)", load=libraries()[name].xp.from_dlpack, x=x)
+        for name in LIBRARIES
+    }
+
+
+def _into_numpy(x: np.ndarray) -> dict[str, Measure]:
+    return {
+        name: statement("load(x)", load=np.from_dlpack, x=libraries()[name].array(x))
+        for name in LIBRARIES
+    }
