@@ -71,8 +71,10 @@ types: $(VENV)/lint ## mypy --strict
 layers: $(VENV)/lint ## each folder imports only from the folders before it
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/installed ## speed against NumPy, with the targets
-	@$(BIN)/python -m benchmarks
+# ONLY="exchange small" measures these subjects and writes nothing. Every library is
+# installed into one environment.
+bench: $(VENV)/installed ## speed beside other libraries, with the targets [ONLY=]
+	@$(BIN)/python tools/bench.py $(ONLY)
 
 wheel: $(VENV)/installed ## build a wheel into dist/
 	@$(PIP) wheel . --no-deps --no-build-isolation --wheel-dir dist

@@ -25,7 +25,7 @@ COLOURS = {
 }
 
 WIDTH, HEIGHT = 360, 240  # of a panel, with what stands around it
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 28, 36
+LEFT, RIGHT, TOP, BOTTOM = 56, 24, 28, 36
 LEGEND = 36
 COLUMNS = 2
 
@@ -86,7 +86,7 @@ def svg(results: Sequence[Result]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * COLUMNS} '
         f'{height}" role="img">',
-        f"<title>Time in units of NumPy's: {escape(', '.join(panels))}</title>",
+        f"<title>{escape(', '.join(panels))}: time in units of NumPy's</title>",
         f"<style>\n{STYLE}\n</style>",
         *_legend([name for name in COLOURS if any(name in p for p in panels.values())]),
     ]
@@ -101,27 +101,20 @@ def svg(results: Sequence[Result]) -> str:
 
 def _legend(names: Sequence[str]) -> list[str]:
     lines = []
-    for number, name in enumerate(names):
-        x = LEFT + number * 120
+    x = LEFT
+    for name in names:
         width = 3 if name == OURS else 1.5
         lines += [
             f'<path d="M{x} 20h22" stroke="{COLOURS[name]}" stroke-width="{width}"/>',
             f'<text x="{x + 28}" y="24">{escape(name)}</text>',
         ]
+        x += 56 + 7 * len(name)
     return lines
 
 
 def _axes(work: str, across: Scale, up: Scale) -> list[str]:
     left, right, bottom, top = LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, TOP
     lines = [f'<text class="title" x="{left}" y="{top - 8}">{escape(work)}</text>']
-    for exponent in up.decades():
-        y = up(10.0**exponent)
-        kind = "grid" if exponent else "base"
-        label = f"{10.0**exponent:g}x" if exponent else "numpy"
-        lines += [
-            f'<path class="{kind}" d="M{left} {y:.1f}H{right}"/>',
-            f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>',
-        ]
     for exponent in across.decades():
         x = across(10.0**exponent)
         lines.append(f'<path class="grid" d="M{x:.1f} {bottom}V{top}"/>')
@@ -130,6 +123,15 @@ def _axes(work: str, across: Scale, up: Scale) -> list[str]:
                 f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">'
                 f"{_bytes(exponent)}</text>"
             )
+    for exponent in up.decades():
+        y = up(10.0**exponent)
+        kind, label = "grid", f"{10.0**exponent:g}x"
+        if exponent == 0:
+            kind, label = "base", BASE
+        lines += [
+            f'<path class="{kind}" d="M{left} {y:.1f}H{right}"/>',
+            f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>',
+        ]
     return lines
 
 

@@ -41,11 +41,16 @@ def as_json(results: report.Results) -> str:
             if name in libraries()
         },
         "subjects": {
-            subject: [asdict(result) for result in rows]
+            subject: [_rounded(asdict(result)) for result in rows]
             for subject, rows in results.items()
         },
     }
     return json.dumps(record, indent=1) + "\n"
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    values = {name: float(f"{value:.4g}") for name, value in row["values"].items()}
+    return row | {"values": values}
 
 
 def _processor() -> str:

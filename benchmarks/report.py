@@ -34,10 +34,11 @@ def limit(target: Target, unit: str) -> str:
 
 
 def verdict(result: Result) -> str:
-    """What each target limits, beside the target; the ratio to NumPy in any case."""
+    """What each target limits, beside the target; and the ratio to NumPy."""
     parts = []
     missed = result.missed()
-    for library in dict.fromkeys(["numpy", *result.targets]):
+    shown = [] if OURS in result.targets else ["numpy"]
+    for library in dict.fromkeys([*shown, *result.targets]):
         judged = result.judged(library)
         if judged is None:
             continue
@@ -86,9 +87,14 @@ def markdown(results: Results) -> str:
             ["---", *["---:"] * len(libraries), "---"],
             *(_cells(result, libraries) for result in _lines(results[subject])),
         ]
-        lines = [f"| {' | '.join(cells)} |" for cells in rows]
+        lines = [f"| {' | '.join(map(_plain, cells))} |" for cells in rows]
         blocks.append("\n".join([f"## {subject}", "", *lines]))
     return "\n\n".join(blocks)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return text.replace("_", r"\_").replace("*", r"\*")
 
 
 def _lines(results: Iterable[Result]) -> list[Result]:

@@ -45,11 +45,11 @@ def _addition() -> list[Row | Summary]:
     )
     return [
         whole,
-        _indented(memory),
-        _rest("view", viewed, memory),
-        _indented(kernel),
-        _rest("keeping NumPy's warnings in", silenced, kernel),
-        _rest("dispatch", whole, viewed, silenced),
+        _rest("add: allocation", memory),
+        _rest("add: view", viewed, memory),
+        _rest("add: kernel", kernel),
+        _rest("add: keeping NumPy's warnings in", silenced, kernel),
+        _rest("add: dispatch", whole, viewed, silenced),
     ]
 
 
@@ -71,19 +71,15 @@ def _exchange() -> list[Row | Summary]:
     )
     return [
         whole,
-        _indented(asked),
-        _indented(made),
-        _rest("check it, take it over, give it back", taken, made),
-        _rest("dispatch", whole, asked, taken),
+        _rest("from_dlpack: NumPy, which device", asked),
+        _rest("from_dlpack: NumPy, the capsule", made),
+        _rest("from_dlpack: check, take over, give back", taken, made),
+        _rest("from_dlpack: dispatch", whole, asked, taken),
     ]
 
 
 def _row(work: str, code: str, names: dict[str, Any]) -> Row:
     return Row(work, {OURS: statement(code, **names)})
-
-
-def _indented(row: Row) -> Summary:
-    return _rest(row.work, row)
 
 
 def _rest(work: str, whole: Row, *parts: Row) -> Summary:
@@ -92,4 +88,4 @@ def _rest(work: str, whole: Row, *parts: Row) -> Summary:
     def difference(seconds: Sequence[float]) -> float:
         return seconds[0] - sum(seconds[1:])
 
-    return Summary(f"  {work}", [whole, *parts], difference)
+    return Summary(work, [whole, *parts], difference)

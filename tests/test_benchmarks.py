@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import harness
-from benchmarks.harness import Measure, Result, Row
+from benchmarks import harness, libraries, plot, record, report, rows_size
+from benchmarks.harness import Measure, Result, Row, Summary, Target, at_most
 
 
-def scripted(log: list[str], name: str, *seconds: float) -> Measure:
+@pytest.fixture(autouse=True)
+def only_numpy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No other library is loaded, installed or not: they have settings for all."""
+    for module in ("array_api_strict", "torch", "jax", "tvm_ffi"):
+        monkeypatch.setitem(sys.modules, module, None)
+    libraries.libraries.cache_clear()
+    yield
+    libraries.libraries.cache_clear()
+
+
+def scripted(log: list[str], name: str, *values: float) -> Measure:
     """A measure that notes when it is called and returns the given samples in turn."""
-    samples = iter(seconds)
+    samples = iter(values)
 
     def measure() -> float:
         log.append(name)
         return next(samples)
 
     return measure
+
+
+def constant(**values: float) -> dict[str, Measure]:
+    return {name: lambda value=value: value for name, value in values.items()}
+
+
+# Measuring ---------------------------------------------------------------------------
 
 
 def test_rounds_interleave_and_the_fastest_counts() -> None:
@@ -33,41 +55,226 @@ def test_rounds_interleave_and_the_fastest_counts() -> None:
         },
     )
     second = Row("second", {"refarray": scripted(log, "c", 0.1, 7.0, 6.0)})
-    results = harness.run([first, second], rounds=2)
+    results = harness.run([first, second], rounds=2, seconds=0)
     assert log == ["a", "b", "c"] * 3
     # the first round warms up and does not count
-    assert results[0].seconds == {"refarray": 2.0, "numpy": 4.0}
-    assert results[1].seconds == {"refarray": 6.0}
+    assert results[0].values == {"refarray": 2.0, "numpy": 4.0}
+    assert results[1].values == {"refarray": 6.0}
     assert results[0].ratio("numpy") == 0.5
 
 
+def test_rounds_go_on_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))  # a second passes between two looks at it
+    monkeypatch.setattr(harness.time, "monotonic", lambda: next(clock))
+    log: list[str] = []
+    row = Row("work", {"refarray": scripted(log, "a", *[1.0] * 100)})
+    harness.run([row], rounds=2, seconds=10)
+    assert len(log) == 9 + 3  # the time is not looked at before two rounds counted
+
+
+def test_a_summary_combines_the_least_of_its_parts() -> None:
+    parts = [
+        Row("a", constant(refarray=2.0, numpy=1.0, torch=1.0)),
+        Row("b", constant(refarray=8.0, numpy=9.0)),
+    ]
+    mean = Summary("mean", parts, harness.geometric_mean, at_most(numpy=1.5))
+    # a part is measured whether or not it has a line of its own
+    results = harness.run([parts[0], mean], rounds=1, seconds=0)
+    assert [result.work for result in results] == ["a", "mean"]
+    assert results[1].values == pytest.approx({"refarray": 4.0, "numpy": 3.0})
+    assert results[1].ratio("numpy") == pytest.approx(4 / 3)
+    assert results[1].missed() == []
+
+
+def test_a_statement_is_repeated_as_often_as_fits_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(harness, "SAMPLE_SECONDS", 10.0)
+    loops: list[int] = []
+
+    class Timer:
+        def __init__(self, code: str, globals: dict[str, object]) -> None:
+            assert (code, globals) == ("f(x)", {"x": 3})
+
+        def timeit(self, number: int) -> float:
+            loops.append(number)
+            return 2.0 * number + 3.0
+
+    monkeypatch.setattr(harness.timeit, "Timer", Timer)
+    measure = harness.statement("f(x)", x=3)
+    assert [measure(), measure(), measure()] == [5.0, 3.5, 3.5]
+    assert loops == [1, 2, 2]
+
+
+def test_a_child_process_that_fails_is_no_result() -> None:
+    with pytest.raises(RuntimeError, match="raise SystemExit"):
+        harness.child_process("raise SystemExit(1)")()
+
+
+def test_a_library_that_is_missing_is_complained_about_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert list(libraries.libraries()) == list(libraries.libraries())
+    assert list(libraries.libraries()) == ["refarray", "numpy"]
+    complaints = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in complaints] == ["NOT MEASURED"] * 4
+
+
+# Judging -----------------------------------------------------------------------------
+
+
 def test_a_target_is_missed_only_above_it() -> None:
-    row = Row("work", {}, {"numpy": 2.0, "torch": 0.5})
-    result = Result(row, {"refarray": 2.0, "numpy": 1.0, "torch": 3.0})
+    targets = at_most(numpy=2.0, torch=0.5, array_api_strict=0.1)
+    result = Result("work", {"refarray": 2.0, "numpy": 1.0, "torch": 3.0}, targets)
     assert result.missed() == ["torch"]
-    assert harness.verdict(result) == (
+    # the last is not installed
+    assert report.verdict(result) == (
         "2.00x numpy (at most 2x), 0.67x torch (at most 0.5x) MISSED"
     )
 
 
+def test_a_target_of_our_own_limits_the_value() -> None:
+    result = Result("work", {"refarray": 2e-8, "numpy": 0.0}, at_most(refarray=15e-9))
+    assert result.missed() == ["refarray"]
+    assert report.verdict(result) == "(at most 15 ns) MISSED"
+
+
+def test_an_aim_may_stay_unmet() -> None:
+    targets = {"numpy": Target(2.0, aim=1.0)}
+    result = Result("work", {"refarray": 1.5, "numpy": 1.0}, targets)
+    assert result.missed() == []
+    assert report.verdict(result) == "1.50x numpy (at most 2x, aim 1x)"
+
+
+def test_the_steepest_step_is_that_beyond_its_share() -> None:
+    rows = rows_size.rows()
+    (summary,) = [row for row in rows if row.work == "steepest step, add"]
+    sizes = [part.point[1] for part in summary.parts]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (1, 10**8)
+    assert summary.combine([1.0] * len(sizes)) == 1.0
+    assert summary.combine([float(n) for n in sizes]) == pytest.approx(1.0)
+    assert summary.combine([float(n) ** 2 for n in sizes]) == pytest.approx(12.5)
+
+
+# Reporting ---------------------------------------------------------------------------
+
+RESULTS = {
+    "small": [
+        Result("share_it", {"refarray": 3e-7, "numpy": 2e-7}, at_most(numpy=3.0)),
+        Result("a * b", {"refarray": 0.01234, "torch": 1.5}),
+    ],
+    "memory": [Result("array", {"refarray": 200, "numpy": 100}, unit="B")],
+    "size": [
+        Result(
+            f"{work}, {10**k} bytes",
+            {"refarray": 2.0 * 10**k, "numpy": 1.0 * 10**k, "torch": 1000.0 * 2**k},
+            point=(work, 10**k),
+        )
+        for work in ("add", "sum")
+        for k in range(9)
+    ],
+}
+
+
 def test_table() -> None:
-    results = [
-        Result(Row("share", {}, {"numpy": 3.0}), {"refarray": 3e-7, "numpy": 2e-7}),
-        Result(Row("add", {}), {"refarray": 0.01234, "torch": 1.5}),
+    assert report.table(RESULTS).splitlines() == [
+        "          refarray   numpy  torch  refarray / other (target)",
+        "",
+        "small",
+        "share_it    300 ns  200 ns      -  1.50x numpy (at most 3x)",
+        "a * b      12.3 ms       -  1.5 s",
+        "",
+        "memory",
+        "array        200 B   100 B      -  2.00x numpy",
+        "",
+        "size",
     ]
-    assert harness.table(results).splitlines() == [
-        "work   refarray   numpy  torch  ratio (target)",
-        "share    300 ns  200 ns      -  1.50x numpy (at most 3x)",
-        "add     12.3 ms       -  1.5 s  0.01x torch",
-    ]
+
+
+def test_markdown() -> None:
+    text = report.markdown(RESULTS)
+    assert r"| share\_it | 300 ns | 200 ns | - | 1.50x numpy (at most 3x) |" in text
+    assert r"| a \* b | 12.3 ms | - | 1.5 s |  |" in text
+    for block in text.split("\n\n")[1::2]:
+        assert (
+            len({line.replace(r"\|", "").count("|") for line in block.split("\n")}) == 1
+        )
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(2.0, "2 s"), (0.1, "100 ms"), (3.21e-5, "32.1 us"), (4.56e-7, "456 ns")],
+    ("value", "unit", "text"),
+    [
+        (2.0, "s", "2 s"),
+        (0.1, "s", "100 ms"),
+        (3.21e-5, "s", "32.1 us"),
+        (4.56e-7, "s", "456 ns"),
+        (-2e-9, "s", "-2 ns"),
+        (1.333, "x", "1.33x"),
+        (416, "B", "416 B"),
+    ],
 )
-def test_duration(seconds: float, text: str) -> None:
-    assert harness.duration(seconds) == text
+def test_amount(value: float, unit: str, text: str) -> None:
+    assert report.amount(value, unit) == text
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    record.write(tmp_path, RESULTS)
+    text = (tmp_path / "speed.json").read_text()
+    assert record.from_json(text) == RESULTS
+    assert set(json.loads(text)["versions"]) == {"numpy"}
+    assert (tmp_path / "speed.md").read_text() == record.page(text)
+    assert (tmp_path / "speed.svg").exists()
+
+
+# The plot ----------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_curves_are_in_units_of_numpy() -> None:
+    curves = plot.curves(RESULTS["small"] + RESULTS["size"])
+    assert list(curves) == ["add", "sum"]
+    assert curves["add"]["refarray"] == [(10**k, 2.0) for k in range(9)]
+    assert curves["sum"]["torch"][1] == (10, 200.0)
+
+
+def test_a_scale_has_whole_decades() -> None:
+    scale = plot.Scale([3.0, 40.0, 900.0], start=100.0, end=40.0)
+    assert list(scale.decades()) == [0, 1, 2, 3]
+    assert [scale(10.0**k) for k in range(4)] == pytest.approx([100, 80, 60, 40])
+
+
+def test_the_plot_is_an_svg_with_a_curve_for_each_library() -> None:
+    root = ElementTree.fromstring(plot.svg(RESULTS["size"]))
+    assert root.tag == f"{SVG}svg"
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    assert (left, top) == (0, 0)
+    panels = root.findall(f"{SVG}g")
+    assert len(panels) == 2
+    for panel in panels:
+        lines = panel.findall(f"{SVG}polyline")
+        assert len(lines) == 3 - 1  # NumPy is the line at 1
+        assert lines[-1].attrib["stroke"] == plot.COLOURS["refarray"]
+        for line in lines:
+            points = [
+                tuple(map(float, p.split(","))) for p in line.attrib["points"].split()
+            ]
+            assert len(points) == 9
+            assert all(0 < x < width and 0 < y < height for x, y in points)
+            assert points == sorted(points)
+    # log-log: the curve of torch, over a NumPy that grows tenfold, falls in even steps
+    torch = panels[0].findall(f"{SVG}polyline")[0].attrib["points"].split()
+    heights = [float(point.split(",")[1]) for point in torch]
+    steps = {round(b - a) for a, b in itertools.pairwise(heights)}
+    assert len(steps) == 1
+
+
+def test_the_plot_follows_dark_pages() -> None:
+    assert "@media (prefers-color-scheme: dark)" in plot.svg(RESULTS["size"])
+
+
+# The command -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ours", "status"), [(3.0, 0), (3.5, 1)])
@@ -78,19 +285,26 @@ def test_command_fails_when_a_target_is_missed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    measures = {"refarray": lambda: ours, "numpy": lambda: 1.0}
-    rows = [Row("work", measures, {"numpy": 3.0})]
+    point = Row("add", constant(refarray=ours, numpy=1.0), point=("add", 8))
+    rows = [Row("work", constant(refarray=ours, numpy=1.0), at_most(numpy=3.0)), point]
     monkeypatch.setattr(command, "SUBJECTS", {"planted": lambda: rows})
-    file = tmp_path / "seconds.json"
-    assert command.main(["--rounds", "1", "--json", str(file)]) == status
+    options = ["--rounds", "1", "--seconds", "0", "--write", str(tmp_path)]
+    assert command.main(options) == status
     assert ("MISSED" in capsys.readouterr().out) == bool(status)
-    assert json.loads(file.read_text()) == {"work": {"refarray": ours, "numpy": 1.0}}
+    (result, _) = record.from_json((tmp_path / "speed.json").read_text())["planted"]
+    assert result.values == {"refarray": ours, "numpy": 1.0}
+
+
+def test_unknown_subjects_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["nothing"])
+    assert "no such subject: nothing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("subject", command.SUBJECTS)
 def test_every_row_runs(subject: str) -> None:
-    for row in command.SUBJECTS[subject]():
-        assert harness.OURS in row.measures
-        assert set(row.targets) < set(row.measures)
-        for measure in row.measures.values():
-            assert measure() > 0
+    for entry in command.SUBJECTS[subject]():
+        for row in entry.parts if isinstance(entry, Summary) else [entry]:
+            assert harness.OURS in row.measures
+            for measure in row.measures.values():
+                assert math.isfinite(measure())
