@@ -10,6 +10,7 @@ Next folder: `_memory/`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from operator import index
 from typing import Any, TypeAlias
@@ -18,9 +19,14 @@ from refarray._base import profile
 
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]
+Axes: TypeAlias = tuple[int, ...]
 
 MAX_NDIM = 64
 MAX_NBYTES = 2**63 - 1
+
+# Most programs use the same few shapes again and again. For functions of shapes, axes
+# and strides that have been checked: to a cache, True and 1 are the same.
+remembered = lru_cache(maxsize=1024)
 
 
 def _integer(obj: object, what: str) -> int:
@@ -159,7 +165,7 @@ def normalize_axis(axis: object, ndim: int) -> int:
     return position % ndim
 
 
-def normalize_axes(axes: object, ndim: int) -> tuple[int, ...]:
+def normalize_axes(axes: object, ndim: int) -> Axes:
     """Return the axes that `axes` means: one, several (a tuple), or all of them (None).
 
     Their order is kept. ValueError if one is named twice.
@@ -177,6 +183,7 @@ def normalize_axes(axes: object, ndim: int) -> tuple[int, ...]:
 # Strides -----------------------------------------------------------------------------
 
 
+@remembered
 def row_major_strides(shape: Shape) -> Strides:
     """Return the strides of compact elements with the last axis fastest."""
     strides = []
@@ -188,6 +195,22 @@ def row_major_strides(shape: Shape) -> Strides:
     return tuple(strides[::-1])
 
 
+@remembered
+def permuted(shape: Shape, strides: Strides, order: Axes) -> tuple[Shape, Strides]:
+    """Return the layout whose axis i is axis `order[i]`; axes may be left out."""
+    return tuple([shape[i] for i in order]), tuple([strides[i] for i in order])
+
+
+@remembered
+def expanded(shape: Shape, strides: Strides, added: Axes) -> tuple[Shape, Strides]:
+    """Return the layout with axes of size one, `added` their places in the result."""
+    for i in sorted(added):
+        shape = (*shape[:i], 1, *shape[i:])
+        strides = (*strides[:i], 0, *strides[i:])
+    return shape, strides
+
+
+@remembered
 def reshaped_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
     """Return strides that read the same elements, in row-major order, as shape `new`.
 
@@ -237,6 +260,24 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     return result
 
 
+@remembered
+def broadcast_strides(shape: Shape, strides: Strides, target: Shape) -> Strides:
+    """Return strides that read elements again and again, as an array of shape `target`.
+
+    ValueError for a shape that `shape` does not broadcast to.
+    """
+    if broadcast_shapes(shape, target) != target:
+        raise ValueError(
+            f"an array of shape {shape} does not broadcast to {target} "
+            "(array API 2025.12, broadcast_to)"
+        )
+    steps = [0] * (len(target) - len(shape))
+    for n, stride in zip(shape, strides, strict=True):
+        steps.append(0 if int(n) == 1 else stride)
+    return tuple(steps)
+
+
+@remembered
 def _broadcast(shape1: Shape, shape2: Shape) -> Shape:
     long, short = (shape1, shape2) if len(shape1) >= len(shape2) else (shape2, shape1)
     result = list(long)

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from refarray._base import dtypes, profile
 from refarray._base.dtypes import IINFO, DType, as_dtype
-from refarray._base.layout import normalize_axes, normalize_axis, size_of
+from refarray._base.layout import (
+    normalize_axes,
+    normalize_axis,
+    remembered,
+    size_of,
+)
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
@@ -21,7 +26,7 @@ from refarray._compute.arguments import check
 from refarray._compute.casting import cast
 from refarray._compute.engine import call, kernels, silent
 from refarray._compute.pipeline import NUMERIC, category_error
-from refarray._memory.native import allocate
+from refarray._memory.native import ArrayBase, allocate
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
@@ -31,7 +36,10 @@ Axes = int | tuple[int, ...] | None
 
 def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:
     """Reduce `x` along `axis` with a ufunc of the engine, to elements of `dtype`."""
-    axes, shape = reduced(x._shape, axis, keepdims)
+    shape: tuple[int, ...] = ()
+    axes = None
+    if axis is not None or keepdims:
+        axes, shape = reduced(x._shape, axis, keepdims)
     out: Array = allocate(shape, dtype, x.device, False)
     values = x._view
     if profile.guarded:
@@ -54,21 +62,25 @@ def mean(x: Array, axis: Axes, keepdims: bool, divisor: float) -> Array:
     values = x._view
     if profile.guarded:
         values = freedom.regrouped(values, axes)
-    call(_mean, kernels(x.device), values, axes, keepdims, divisor, out._view)
+    k = kernels(x.device)
+    try:
+        silent.run(_mean, k, values, axes, keepdims, divisor, out._view)
+    except RuntimeError:
+        call(_mean, k, values, axes, keepdims, divisor, out._view)
     return out
 
 
 def _mean(
     k: ModuleType, x: Any, axes: Any, keepdims: bool, divisor: float, out: Any
 ) -> None:
-    # Not divided in place: for a single number that takes twice as long.
     total = k.add.reduce(x, axes, None, None, keepdims)
     if total.dtype.kind == "c":
         # Part by part: in a complex quotient NaN spreads to both parts.
-        k.divide(total.real, divisor, out.real)
-        k.divide(total.imag, divisor, out.imag)
+        out.real[...] = total.real / divisor
+        out.imag[...] = total.imag / divisor
     else:
-        k.divide(total, divisor, out)
+        # A single number is divided as such, several times faster than an array of one.
+        out[...] = total / divisor
 
 
 def reduced(
@@ -84,6 +96,7 @@ def reduced(
     return axes, reduced_shape(shape, axes, keepdims)
 
 
+@remembered
 def reduced_shape(
     shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
 ) -> tuple[int, ...]:
@@ -108,26 +121,29 @@ def in_sum_dtype(name: str, x: Array, dtype: DType | None) -> tuple[Array, DType
 
     Source: array API 2025.12, sum, `dtype`.
     """
+    if dtype is None and isinstance(x, ArrayBase):
+        if x.dtype.key in _SUMMED_AS_THEY_ARE:
+            return x, x.dtype
     check(name, x, NUMERIC)
     if dtype is not None:
         result = as_dtype(dtype)
         if result not in NUMERIC.dtypes:
             raise category_error(name, NUMERIC, result)
         return (x if can_cast(x.dtype, result) else cast(x, result)), result
-    if x.dtype.bits < 64 and x.dtype in IINFO:
-        default = defaults(x.device).integral
-        if x.dtype.bits < default.bits:
-            return x, _default_sum(x, default)
-    return x, x.dtype
-
-
-def _default_sum(x: Array, default: DType) -> DType:
+    default = defaults(x.device).integral
+    if x.dtype.bits >= default.bits:
+        return x, x.dtype
     if x.dtype.family == "unsigned integer":
         unsigned = dtypes.BY_NAME[f"u{default}"]
         # As torch does, which had no unsigned dtype of that size for long.
-        if holds(x.device, unsigned):
-            return unsigned
-    return default
+        return x, unsigned if holds(x.device, unsigned) else default
+    return x, default
+
+
+# By key. No default integer dtype has more than 64 bits.
+_SUMMED_AS_THEY_ARE = frozenset(
+    dtype.key for dtype in NUMERIC.dtypes if dtype not in IINFO or dtype.bits == 64
+)
 
 
 def accumulate(

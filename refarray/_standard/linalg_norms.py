@@ -18,7 +18,7 @@ from refarray._base import profile
 from refarray._base.layout import normalize_axes
 from refarray._compute.arguments import check, check_python
 from refarray._compute.array import Array
-from refarray._compute.engine import adopt, call, kernels, view
+from refarray._compute.engine import adopt, call, kernels, silent, view
 from refarray._compute.pipeline import FLOATING, component
 from refarray._compute.reductions import reduced, reduced_shape
 from refarray._memory.native import allocate
@@ -95,8 +95,12 @@ def vector_norm(
         check_python(name, "ord", ord)
         _check_elements(name, x, axes)
     out: Array = allocate(shape, component(x.dtype), x.device, False)
-    k = kernels(x.device)
-    out._view[...] = call(_vector_norm, k, x._view, float(ord), axes, keepdims)
+    k, values, order = kernels(x.device), x._view, float(ord)
+    try:
+        norm = silent.run(_vector_norm, k, values, order, axes, keepdims)
+    except RuntimeError:
+        norm = call(_vector_norm, k, values, order, axes, keepdims)
+    out._view[...] = norm
     return out
 
 

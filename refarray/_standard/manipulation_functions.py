@@ -7,7 +7,6 @@ out of range, ValueError for an axis named twice. Lists are taken for tuples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from refarray._base import layout, profile
@@ -73,15 +72,8 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """
     check_array("broadcast_to", x)
     target = shape_tuple("broadcast_to", shape)
-    if layout.broadcast_shapes(x._shape, target) != target:
-        raise ValueError(
-            f"an array of shape {x._shape} does not broadcast to {target} "
-            "(array API 2025.12, broadcast_to)"
-        )
-    steps = [0] * (len(target) - x.ndim)
-    for n, stride in zip(x._shape, x._strides, strict=True):
-        steps.append(0 if int(n) == 1 else stride)
-    return share(x, 0, target, tuple(steps), True)
+    strides = layout.broadcast_strides(x._shape, x._strides, target)
+    return share(x, 0, target, strides, True)
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
@@ -133,29 +125,28 @@ def moveaxis(
             f"moveaxis takes as many destinations as sources, got {source} and "
             f"{destination} (array API 2025.12, moveaxis)"
         )
-    order = [axis for axis in range(x.ndim) if axis not in from_]
+    return _permuted(x, _moved(x.ndim, from_, to))
+
+
+@layout.remembered
+def _moved(ndim: int, from_: layout.Axes, to: layout.Axes) -> layout.Axes:
+    order = [axis for axis in range(ndim) if axis not in from_]
     for place in sorted(to):
         order.insert(place, from_[to.index(place)])
-    return _permuted(x, order)
+    return tuple(order)
 
 
-def _permuted(x: Array, order: Sequence[int]) -> Array:
-    shape, strides = x._shape, x._strides
-    sizes, steps = [], []
-    for i in order:
-        sizes.append(shape[i])
-        steps.append(strides[i])
-    return share(x, 0, tuple(sizes), tuple(steps))
+def _permuted(x: Array, order: layout.Axes) -> Array:
+    shape, strides = layout.permuted(x._shape, x._strides, order)
+    return share(x, 0, shape, strides)
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """View with axes of size one at the positions `axis` of the result."""
     check_array("expand_dims", x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    shape, strides = x._shape, x._strides
-    for i in sorted(_axes("expand_dims", axis, x.ndim + count)):
-        shape = (*shape[:i], 1, *shape[i:])
-        strides = (*strides[:i], 0, *strides[i:])
+    added = _axes("expand_dims", axis, x.ndim + count)
+    shape, strides = layout.expanded(x._shape, x._strides, added)
     return share(x, 0, shape, strides)
 
 
@@ -169,7 +160,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
                 f"squeeze removes axes of size 1, axis {i} has size {x._shape[i]} "
                 "(array API 2025.12, squeeze)"
             )
-    return _permuted(x, [i for i in range(x.ndim) if i not in removed])
+    return _permuted(x, tuple([i for i in range(x.ndim) if i not in removed]))
 
 
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -236,8 +227,10 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 
 def _inferred(x: Array, shape: Any) -> tuple[int, ...]:
-    check_tuple("reshape", shape)
-    given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    given = shape
+    if not isinstance(shape, tuple):
+        check_tuple("reshape", shape)
+        given = tuple(shape) if isinstance(shape, list) else (shape,)
     unknown = given.count(-1)
     if unknown > 1:
         raise ValueError(
