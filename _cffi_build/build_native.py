@@ -4,8 +4,8 @@ cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the
 functions of interface.h, and `lib.ra_install` adds the types and fast functions of
 native.c. Reading order of the C code: dlpack.h, interface.h, memory.h, memory.c,
 tensor.h, tensor.c, deferred.h, deferred.c (no Python up to here), objects.h,
-registry.c, buffer.c, objects.c, make.c, devices.c, export.c, import.c, exchange.c,
-native.c.
+registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c, devices.c,
+export.c, import.c, exchange.c, native.c.
 """
 
 import sysconfig
@@ -15,7 +15,8 @@ from cffi import FFI
 
 HERE = Path(__file__).parent
 SOURCES = ["memory", "tensor", "deferred", "registry", "buffer"]
-SOURCES += ["objects", "make", "devices", "export", "import", "exchange", "native"]
+SOURCES += ["objects", "spare", "make", "index", "compute", "devices"]
+SOURCES += ["export", "import", "exchange", "native"]
 HEADERS = ["dlpack.h", "interface.h"]
 
 # Free-threaded builds have no limited API before Python 3.15.

@@ -34,31 +34,41 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_siz
     return (int32_t)n;
 }
 
-PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
+PyObject *ra_new(PyObject *shape_object, PyObject *dtype_object, PyObject *device_object,
+                 int zeroed)
 {
-    (void)module;
-    if (n != 4) {
-        PyErr_SetString(PyExc_TypeError, "allocate(shape, dtype, device, zeroed)");
-        return NULL;
-    }
     int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
     ra_extent extent;
     ra_sizes sizes;
-    const ra_dtype *dtype = ra_dtype_of(args[1]);
-    const ra_device *device = dtype ? ra_device_of(args[2]) : NULL;
-    if (device && ra_admit(dtype, device) < 0)
+    const ra_dtype *dtype = ra_dtype_of(dtype_object);
+    const ra_device *device = dtype ? ra_device_of(device_object) : NULL;
+    if (!device || ra_admit(dtype, device) < 0)
         return NULL;
-    int zeroed = device ? PyObject_IsTrue(args[3]) : -1;
-    int32_t ndim = zeroed >= 0 ? ra_read_integers(args[0], "a shape", shape, &sizes) : -1;
+    int32_t ndim = ra_read_integers(shape_object, "a shape", shape, &sizes);
     if (ndim < 0)
         return NULL;
 
     ra_compact_strides(ndim, shape, strides);
     const char *wrong = ra_measure(ndim, shape, strides, ra_itemsize(dtype), &extent);
     if (wrong) {
-        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s", args[0],
-                     wrong);
+        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s",
+                     shape_object, wrong);
         return NULL;
+    }
+    PyObject *view;
+    BufferObject *spare =
+        ra_on_host(device) ? ra_take_spare(dtype, ndim, shape, &view) : NULL;
+    if (spare) {
+        ra_buffer *reused = spare->buffer;
+        if (zeroed)
+            memset(reused->address, 0, reused->nbytes);
+        PyObject *array = ra_array_new(spare, dtype, device, reused->address, ndim, shape,
+                                       strides, extent.size, 0, &sizes);
+        if (array)
+            ((ArrayObject *)array)->view = view;
+        else
+            Py_DECREF(view);
+        return array;
     }
     int here = device->memory == RA_HOST || device->memory == RA_PRETEND;
     ra_buffer *buffer = here ? ra_buffer_new((size_t)extent.high, zeroed)
@@ -68,7 +78,7 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     if (!buffer) {
         PyErr_Format(PyExc_MemoryError,
                      "no host memory for an array of shape %R and dtype %S: %lld bytes",
-                     args[0], args[1], (long long)extent.high);
+                     shape_object, dtype_object, (long long)extent.high);
         return NULL;
     }
     char *data = buffer->address;
@@ -76,6 +86,17 @@ PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
     return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
                                  extent.size, 0, &sizes)
                   : NULL;
+}
+
+PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 4) {
+        PyErr_SetString(PyExc_TypeError, "allocate(shape, dtype, device, zeroed)");
+        return NULL;
+    }
+    int zeroed = PyObject_IsTrue(args[3]);
+    return zeroed < 0 ? NULL : ra_new(args[0], args[1], args[2], zeroed);
 }
 
 PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)

@@ -211,11 +211,16 @@ void ra_block_free(void *block, size_t nbytes)
 
 /* ---- Buffers ------------------------------------------------------------------------ */
 
+static void count_live(const ra_buffer *self, int64_t sign)
+{
+    atomic_fetch_add_explicit(&live_bytes, sign * (int64_t)self->nbytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&live_buffers, sign, memory_order_relaxed);
+}
+
 static void release_host(ra_buffer *self)
 {
     ra_block_free(self->address, self->nbytes);
-    atomic_fetch_sub_explicit(&live_bytes, (int64_t)self->nbytes, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&live_buffers, 1, memory_order_relaxed);
+    count_live(self, -1);
 }
 
 ra_buffer *ra_buffer_wrap(void *address, size_t nbytes, const char *kind, uint64_t flags,
@@ -245,9 +250,35 @@ ra_buffer *ra_buffer_new(size_t nbytes, int zeroed)
         ra_block_free(block, nbytes);
         return NULL;
     }
-    atomic_fetch_add_explicit(&live_bytes, (int64_t)nbytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&live_buffers, 1, memory_order_relaxed);
+    count_live(self, 1);
     return self;
+}
+
+int ra_buffer_count_cached(ra_buffer *self)
+{
+    if (self->release != release_host || atomic_load(&self->references) != 1)
+        return 0;
+    size_t size;
+    size_class(self->nbytes, &size);
+    pthread_mutex_lock(&lock);
+    int fits = cached_bytes + size <= cache_limit;
+    if (fits)
+        cached_bytes += size;
+    pthread_mutex_unlock(&lock);
+    if (fits)
+        count_live(self, -1);
+    return fits;
+}
+
+void ra_buffer_count_live(ra_buffer *self, int reused)
+{
+    size_t size;
+    size_class(self->nbytes, &size);
+    pthread_mutex_lock(&lock);
+    cached_bytes -= size;
+    cache_hits += reused;
+    pthread_mutex_unlock(&lock);
+    count_live(self, 1);
 }
 
 void ra_buffer_retain(ra_buffer *self)

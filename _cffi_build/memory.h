@@ -43,6 +43,11 @@ ra_buffer *ra_buffer_wrap(void *address, size_t nbytes, const char *kind, uint64
 void ra_buffer_retain(ra_buffer *buffer);
 void ra_buffer_let_go(ra_buffer *buffer);
 
+/* Count memory of ours which is kept for reuse as cached: 0 if the limit forbids it, or if
+ * others hold the buffer or own the memory. And as live again, reused or not. */
+int ra_buffer_count_cached(ra_buffer *buffer);
+void ra_buffer_count_live(ra_buffer *buffer, int reused);
+
 /* Counters of the exchange live here so that one call reads them all. */
 typedef enum { RA_EXPORTED, RA_EXPORT_DELETED, RA_IMPORTED, RA_IMPORT_DELETED } ra_event;
 void ra_count(ra_event event);

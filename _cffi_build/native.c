@@ -34,9 +34,10 @@ static PyMethodDef functions[] = {
              "register_unknown($module, type, /)\n--\n\n"
              "Let ints of this subclass be sizes which `shape` and `size` do not tell."),
     FUNCTION(register_array,
-             "register_array($module, type, prepare_export, /)\n--\n\n"
-             "Make arrays of `type`; call prepare_export(array, stream, dl_device, copy) for "
-             "(array, copied) where __dlpack__ was asked for more than a plain export."),
+             "register_array($module, type, get_item, prepare_export, /)\n--\n\n"
+             "Make arrays of `type`; call get_item(array, key) where a key selects by value, and "
+             "prepare_export(array, stream, dl_device, copy) for (array, copied) where "
+             "__dlpack__ was asked for more than a plain export."),
     FUNCTION(register_guard,
              "register_guard($module, check_new, lend, /)\n--\n\n"
              "From now on call check_new(dtype, device) before an array is made, and lend() "
@@ -44,9 +45,25 @@ static PyMethodDef functions[] = {
     FUNCTION(allocate,
              "allocate($module, shape, dtype, device, zeroed, /)\n--\n\n"
              "New row-major array in memory of `device`. MemoryError, ValueError."),
+    FUNCTION(register_runner,
+             "register_runner($module, make_run, /)\n--\n\n"
+             "Let kernels be called as run(kernel, ...), each thread with its own make_run()."),
+    {"call", (PyCFunction)(void (*)(void))ra_call, METH_VARARGS | METH_KEYWORDS,
+     "call($module, kernel, /, *args, **kwargs)\n--\n\n"
+     "Call a kernel; no warning of NumPy leaves it."},
+    FUNCTION(compute,
+             "compute($module, kernel, shape, dtype, device, x1, x2=<none>, /)\n--\n\n"
+             "New array, into whose memory kernel(x1, x2, out) has written. out is what kernels "
+             "see of it, and so are x1 and x2 if they are arrays; called as by `call`."),
+    FUNCTION(empty_spares,
+             "empty_spares($module, /)\n--\n\n"
+             "Give back the memory that is kept for small arrays."),
     FUNCTION(view,
              "view($module, array, element_offset, shape, strides, read_only, /)\n--\n\n"
              "Another layout over the memory of `array`. ValueError if it leaves it."),
+    FUNCTION(select,
+             "select($module, array, key, /)\n--\n\n"
+             "View that a basic key selects; None for a key that selects by value."),
     FUNCTION(wrap,
              "wrap($module, exporter, dtype, /)\n--\n\n"
              "Array over memory lent through the buffer protocol. BufferError."),

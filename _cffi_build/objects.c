@@ -1,6 +1,6 @@
 /* Arrays as Python objects.
  *
- * An array in C is a layout over a buffer and no more: what it means to add or to index is
+ * An array in C is a layout over a buffer and no more: what it means to add or to sum is
  * written in Python (refarray/_compute). It is in C for two reasons: exports must be made
  * without running Python code, and `memoryview(x)` must work before Python 3.12. */
 #include "objects.h"
@@ -75,8 +75,10 @@ static void array_dealloc(PyObject *object)
     ArrayObject *self = (ArrayObject *)object;
     if (self->weak_references)
         PyObject_ClearWeakRefs(object);
-    Py_XDECREF(self->view);
-    Py_XDECREF((PyObject *)self->buffer);
+    if (!ra_spare(self)) {
+        Py_XDECREF(self->view);
+        Py_XDECREF((PyObject *)self->buffer);
+    }
     Py_XDECREF(self->shape);
     Py_XDECREF(self->sizes);
     Py_XDECREF(self->dtype);
@@ -179,6 +181,16 @@ static void array_releasebuffer(PyObject *object, Py_buffer *view)
     PyMem_Free(view->internal);
 }
 
+/* ---- Array: x[key] ------------------------------------------------------------------- */
+
+static PyObject *array_getitem(PyObject *self, PyObject *key)
+{
+    PyObject *view = ra_is_guarded() ? NULL : ra_select(self, key);
+    if (view || PyErr_Occurred())
+        return view;
+    return PyObject_CallFunctionObjArgs(ra_get_item, self, key, NULL);
+}
+
 /* ---- Array: attributes -------------------------------------------------------------- */
 
 static PyObject *array_ndim(PyObject *self, void *closure)
@@ -272,6 +284,11 @@ static PyMethodDef array_methods[] = {
      "A capsule named 'dltensor_versioned' when max_version is (1, 0) or higher, and the\n"
      "legacy 'dltensor' otherwise. BufferError for what cannot be exported as asked.\n"
      "Source: array API, array.__dlpack__; DLPack 1.3."},
+    {"__getitem__", array_getitem, METH_O | METH_COEXIST,
+     "__getitem__($self, key, /)\n--\n\n"
+     "Select a view (integers, slices, ..., None) or a copy (a mask, integer arrays).\n\n"
+     "IndexError and TypeError for what is no key of this array.\n"
+     "Source: array API, array.__getitem__."},
     {"__dlpack_device__", ra_array_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\n"
      "Device as the DLPack pair (device_type, device_id).\n"
@@ -286,6 +303,7 @@ static PyType_Slot array_slots[] = {
     {Py_tp_members, array_members},
     {Py_tp_getset, array_getset},
     {Py_tp_methods, array_methods},
+    {Py_mp_subscript, array_getitem},
     {Py_bf_getbuffer, array_getbuffer},
     {Py_bf_releasebuffer, array_releasebuffer},
     {0, NULL},

@@ -1,6 +1,6 @@
 /* The two Python types in C, and what is registered with them.
- * Next: registry.c, buffer.c, objects.c, make.c (arrays over new, old and foreign
- * memory), export.c, import.c, exchange.c, native.c. */
+ * Next: registry.c, buffer.c, objects.c, spare.c, make.c (arrays over new, old and foreign
+ * memory), index.c, compute.c, devices.c, export.c, import.c, exchange.c, native.c. */
 #ifndef REFARRAY_OBJECTS_H
 #define REFARRAY_OBJECTS_H
 
@@ -52,6 +52,7 @@ static inline int ra_is_open(const ra_device *device)
 
 /* What profiles other than `strict` have a say in (refarray/_base/profile.py); nobody is
  * asked before one is in use. Both return -1 with an exception set where it is refused. */
+int ra_is_guarded(void);
 int ra_admit(const ra_dtype *dtype, const ra_device *device);   /* a new array */
 int ra_lend(int *read_only, uint64_t *scramble);                /* memory to others */
 
@@ -109,6 +110,12 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
 void ra_object_free(PyObject *object);
 extern char ra_nothing[64];     /* where an array without elements points to */
 
+/* The memory and the view of an array that is let go, kept for the next one alike: 1 if they
+ * were, and are no longer the array's. Taken back, the view is a new reference too. */
+int ra_spare(ArrayObject *array);
+BufferObject *ra_take_spare(const ra_dtype *dtype, int32_t ndim, const int64_t *shape,
+                            PyObject **view);
+
 /* Memory that only a driver can give, and what kernels there compute with (devices.c);
  * NULL with an exception set where that cannot be. */
 ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed);
@@ -126,6 +133,13 @@ DLTensor ra_tensor_of(ArrayObject *array);          /* its extents are the array
 /* The same for others to see, as the profile in force allows; strides: room for
  * RA_MAX_NDIM. Returns 0, or -1 with an exception set. */
 int ra_lend_tensor(ArrayObject *array, DLTensor *out, int64_t *strides, uint64_t *flags);
+
+/* A new row-major array. */
+PyObject *ra_new(PyObject *shape, PyObject *dtype, PyObject *device, int zeroed);
+
+/* The view that a basic key selects (index.c). NULL with an exception set for a key that is
+ * wrong, NULL without one for a key that selects by value. */
+PyObject *ra_select(PyObject *array, PyObject *key);
 
 /* An array over a tensor that is handed over, also when this fails. */
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
@@ -145,7 +159,11 @@ RA_FUNCTION(ra_py_register_memory);
 RA_FUNCTION(ra_py_take_deferred);
 RA_FUNCTION(ra_py_finish_deferred);
 RA_FUNCTION(ra_py_allocate);
+RA_FUNCTION(ra_py_empty_spares);
 RA_FUNCTION(ra_py_view);
+RA_FUNCTION(ra_py_select);
+RA_FUNCTION(ra_py_register_runner);
+RA_FUNCTION(ra_py_compute);
 RA_FUNCTION(ra_py_wrap);
 RA_FUNCTION(ra_py_export_memory);
 RA_FUNCTION(ra_py_import_memory);
@@ -153,6 +171,8 @@ RA_FUNCTION(ra_py_import_capsule);
 RA_FUNCTION(ra_py_inspect_capsule);
 RA_FUNCTION(ra_py_exchange_api);
 RA_FUNCTION(ra_py_import_object);
+
+PyObject *ra_call(PyObject *, PyObject *, PyObject *);
 
 /* Methods of the array type that stand in export.c. */
 PyObject *ra_array_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
@@ -162,6 +182,7 @@ PyObject *ra_array_dlpack_device(PyObject *, PyObject *);
 PyObject *ra_array_view(PyObject *, void *);
 
 extern PyObject *ra_make_view;          /* registered: numpy.ndarray */
+extern PyObject *ra_get_item;           /* registered; called for all but basic indexing */
 extern PyObject *ra_prepare_export;     /* registered; called for all but the plain case */
 
 #endif

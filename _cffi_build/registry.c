@@ -28,6 +28,7 @@ static int n_devices;
 
 PyTypeObject *ra_array_type;
 PyObject *ra_make_view;
+PyObject *ra_get_item;
 PyObject *ra_prepare_export;
 PyObject *ra_unknown_size;
 static PyObject *check_new;
@@ -168,12 +169,13 @@ PyObject *ra_py_register_unknown(PyObject *module, PyObject *const *args, Py_ssi
 PyObject *ra_py_register_array(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
-    if (n != 2 || !PyType_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "register_array(type, prepare_export)");
+    if (n != 3 || !PyType_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "register_array(type, get_item, prepare_export)");
         return NULL;
     }
     ra_replace((PyObject **)&ra_array_type, args[0]);
-    ra_replace(&ra_prepare_export, args[1]);
+    ra_replace(&ra_get_item, args[1]);
+    ra_replace(&ra_prepare_export, args[2]);
     Py_RETURN_NONE;
 }
 
@@ -195,6 +197,8 @@ PyObject *ra_py_register_guard(PyObject *module, PyObject *const *args, Py_ssize
     ra_replace(&lend, args[1]);
     Py_RETURN_NONE;
 }
+
+int ra_is_guarded(void) { return check_new != NULL; }
 
 int ra_admit(const ra_dtype *dtype, const ra_device *device)
 {

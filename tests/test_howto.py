@@ -83,7 +83,7 @@ def test_the_message_of_test_your_dlpack(pytester):
     ended = pytester.runpytest_inprocess(
         *("-p", "refarray.testing.plugin", "-p", "no:cacheprovider")
     )
-    # On CI (the variable CI is set) pytest's summary repeats the message, without the E.
+    # On CI (variable CI) the summary at the end repeats the message, without the E.
     seen = [line[1:].strip() for line in ended.outlines if line.startswith("E ")]
     assert [line.strip() for line in shown.splitlines()] == [
         line for line in seen if line.startswith(("AssertionError: ", "capsule 1, "))

@@ -41,8 +41,8 @@ class DType:
     family: str
     code: int
     bits: int
-    # Code and bits in one, for tables that every call reads: hashing a dtype takes
-    # longer than hashing an integer.
+    # Its place in BY_NAME, below 16, for tables that every call reads: hashing a dtype
+    # takes longer than all the rest of reading one.
     key: int
     _name: str
     _numpy: np.dtype[Any] | None
@@ -94,7 +94,6 @@ def _define(name: str, family: str, code: int, bits: int) -> DType:
     object.__setattr__(dtype, "family", family)
     object.__setattr__(dtype, "code", code)
     object.__setattr__(dtype, "bits", bits)
-    object.__setattr__(dtype, "key", code << 8 | bits)
     object.__setattr__(dtype, "_name", name)
     known = None if name == "bfloat16" else np.dtype(name)
     object.__setattr__(dtype, "_numpy", known)
@@ -136,6 +135,8 @@ STANDARD = (
 )
 HELD = (float16, bfloat16)
 BY_NAME = {str(dtype): dtype for dtype in (*STANDARD, *HELD)}
+for _key, _dtype in enumerate(BY_NAME.values()):
+    object.__setattr__(_dtype, "key", _key)
 
 DEFAULT_INT = int64
 DEFAULT_REAL = float64

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 from operator import index
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from refarray._base import profile
 
@@ -302,108 +302,3 @@ def _broadcast(shape1: Shape, shape2: Shape) -> Shape:
                 f"at axis {axis - len(long)} {why} (array API 2025.12, broadcasting)"
             )
     return tuple(result)
-
-
-# Basic indexing ----------------------------------------------------------------------
-
-
-def index_layout(
-    key: object, shape: Shape, strides: Strides
-) -> tuple[int, Shape, Strides] | None:
-    """Return offset, shape and strides of the view that a basic `key` selects.
-
-    Basic keys are integers, slices, `...`, None, and tuples of them. The offset is that
-    of the view's first element, relative to the first element of the whole; it is 0 for
-    an empty view. Return None for a key with a bool or an array in it: that key selects
-    by value and gives no view.
-
-    IndexError for an integer out of range, more indices than axes, a second `...`, and
-    whatever is no index; TypeError for a sequence; ValueError for a slice of step 0.
-    Slices are clamped to the axis, as on a list.
-
-    Source: array API 2025.12, indexing.
-    """
-    if len(shape) == 1:
-        # The two most frequent keys, without the general bookkeeping.
-        if type(key) is int and -shape[0] <= key < shape[0]:
-            return key % shape[0] * strides[0], (), ()
-        if type(key) is slice:
-            offset, size, stride = _slice(key, shape[0], strides[0])
-            return offset, (size,), (stride,)
-
-    items = key if isinstance(key, tuple) else (key,)
-    taken = 0
-    ellipses = 0
-    for item in items:
-        kind = type(item)
-        if kind is int or kind is slice:
-            taken += 1
-        elif item is Ellipsis:
-            ellipses += 1
-        elif item is not None:
-            # Arrays have __index__ too, so they must be recognized before integers.
-            if kind is bool or hasattr(kind, "__dlpack__"):
-                return None
-            if not hasattr(kind, "__index__"):
-                raise _no_index(item)
-            taken += 1
-    ndim = len(shape)
-    if taken > ndim:
-        raise IndexError(f"too many indices: {taken} for an array of {ndim} dimensions")
-    if ellipses > 1:
-        raise IndexError(f"an index has at most one ellipsis (...), not {ellipses}")
-    if not ellipses and taken < ndim:
-        # The standard advises an IndexError here. The remaining axes are taken whole
-        # instead, as NumPy, PyTorch and JAX do.
-        items = (*items, Ellipsis)
-
-    offset = 0
-    sizes: list[int] = []
-    steps: list[int] = []
-    axis = 0
-    for item in items:
-        if item is None:
-            sizes.append(1)
-            steps.append(0)
-        elif item is Ellipsis:
-            end = axis + ndim - taken
-            sizes += shape[axis:end]
-            steps += strides[axis:end]
-            axis = end
-        elif type(item) is slice:
-            first, size, stride = _slice(item, shape[axis], strides[axis])
-            offset += first
-            sizes.append(size)
-            steps.append(stride)
-            axis += 1
-        else:
-            position: Any = item
-            i, size = index(position), shape[axis]
-            if not -size <= i < size:
-                raise IndexError(f"index {i} is outside axis {axis} of size {size}")
-            offset += i % size * strides[axis]
-            axis += 1
-    if len(sizes) > MAX_NDIM:
-        raise IndexError(f"an array has at most {MAX_NDIM} axes, not {len(sizes)}")
-    return offset if all(sizes) else 0, tuple(sizes), tuple(steps)
-
-
-def _slice(item: slice, size: int, stride: int) -> tuple[int, int, int]:
-    start, stop, step = item.indices(size)
-    n = len(range(start, stop, step))
-    if type(size) is Unknown:
-        n = Unknown(n)
-    if n > 1:
-        return start * stride, n, stride * step
-    # There is nothing to step to. The step can be any integer, too large for a stride.
-    return start * stride if n else 0, n, stride
-
-
-def _no_index(item: object) -> TypeError | IndexError:
-    name = type(item).__name__
-    if isinstance(item, (list, tuple)):
-        return TypeError(f"a {name} is no index: make an array of it with asarray")
-    return IndexError(
-        f"{name} is no index; allowed: integers, slices, ..., None, and integer or "
-        "boolean arrays (array API 2025.12, indexing)"
-    )

@@ -172,10 +172,6 @@ class Array(Operators):
             raise TypeError(f"no NumPy array can share this memory: {error}") from error
         return np.array(lent, dtype=dtype, copy=copy)
 
-    def __getitem__(self, key: Any, /) -> Array:
-        """Source: array API 2025.12, array.__getitem__."""
-        return indexing.get(self, key)  # type: ignore[no-any-return]
-
     def __setitem__(self, key: Any, value: Array | complex, /) -> None:
         """Source: array API 2025.12, array.__setitem__."""
         indexing.put(self, key, value)
@@ -337,4 +333,4 @@ def _restore(
     return out if place is device else host.copy(out, device)
 
 
-register_array(Array, prepare_export)
+register_array(Array, indexing.get, prepare_export)

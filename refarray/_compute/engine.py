@@ -9,7 +9,6 @@ Next: `repairs.py`.
 
 from __future__ import annotations
 
-from _thread import _local  # threading.local, without the rest of threading
 from collections.abc import Callable
 from contextvars import Context
 from types import ModuleType
@@ -21,7 +20,13 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._memory.host import NUMPY_DTYPES
 from refarray._memory.host import numpy_view as view
-from refarray._memory.native import ArrayBase, allocate
+from refarray._memory.native import (
+    ArrayBase,
+    allocate,
+    call,
+    compute,
+    register_runner,
+)
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
@@ -31,8 +36,8 @@ __all__ = [
     "Kernel",
     "adopt",
     "call",
+    "compute",
     "kernels",
-    "silent",
     "view",
     "will_write",
 ]
@@ -81,27 +86,11 @@ def will_write(x: ArrayBase) -> None:
 # otherwise. The state is a context variable: set once in a context of our own, it is
 # silent there, and the caller's settings stay as they are. `np.errstate` around each
 # call would cost more than a small addition.
-def _silent_context() -> Context:
+def _silent_run() -> Kernel:
+    """Return `run(kernel, ...)` of a new context in which NumPy gives no warning."""
     context = Context()
     context.run(np.seterr, all="ignore")
-    return context
+    return context.run
 
 
-class _Silent(_local):
-    """`run(kernel, ...)` of this thread; see `call`, which is never refused."""
-
-    def __init__(self) -> None:
-        self.run = _silent_context().run
-
-
-silent = _Silent()
-
-
-def call(kernel: Kernel, *args: Any, **kwargs: Any) -> Any:
-    """Call a kernel; no NumPy warning leaves it."""
-    try:
-        return silent.run(kernel, *args, **kwargs)
-    except RuntimeError:
-        # A context can be entered once at a time. A finalizer that computes while a
-        # kernel runs finds it taken, and has one of its own.
-        return _silent_context().run(kernel, *args, **kwargs)
+register_runner(_silent_run)

@@ -1,7 +1,8 @@
 """Indexing: `x[key]` and `x[key] = value`.
 
-A basic key (integers, slices, `...`, None) selects a view: only the layout changes. A
-key with a mask or an array of integers selects by value and gives a copy.
+A basic key (integers, slices, `...`, None) selects a view: only the layout changes
+(`_cffi_build/index.c`). A key with a mask or an array of integers selects by value and
+gives a copy.
 
 Next: `text.py`.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refarray._base import dtypes, profile
-from refarray._base.layout import Shape, broadcast_shapes, index_layout
+from refarray._base.layout import Shape, broadcast_shapes, from_sizes
 from refarray._base.promotion import can_cast, scalar_dtype
 from refarray._compute import freedom, pedantic_keys
 from refarray._compute.arguments import at_indices, indices
@@ -29,7 +30,7 @@ from refarray._compute.pipeline import (
     scalar_value,
 )
 from refarray._memory.host import REFARRAY_DTYPES, host_array
-from refarray._memory.native import ArrayBase, view
+from refarray._memory.native import ArrayBase, select, view
 
 if TYPE_CHECKING:
     # Defined above this file, which makes arrays through `view`.
@@ -41,11 +42,10 @@ def get(x: Any, key: object) -> Any:
 
     Source: array API 2025.12, indexing.
     """
-    layout = index_layout(key, x._shape, x._strides)
+    out = select(x, key)
     if profile.guarded:
         pedantic_keys.check(x, key, assigned=False)
-    if layout is not None:
-        out = view(x, *layout, False)
+    if out is not None:
         return freedom.apart(out) if profile.guarded else out
     items = _numpy_key(x, key)
     shape = _shape_if_unknown(x, key) if profile.guarded else None
@@ -90,14 +90,13 @@ def put(x: Any, key: object, value: Any) -> None:
         source, sizes = kernel_view(value), value._shape
     else:
         source, sizes = _scalar_source(x, value), ()
-    layout = index_layout(key, x._shape, x._strides)
+    selected = select(x, key)
     if profile.guarded:
         pedantic_keys.check(x, key, assigned=True)
-    if layout is not None:
-        target = kernel_view(view(x, *layout, False))
+    if selected is not None:
+        _check_fits(sizes, selected._shape)
         # NumPy buffers a source that overlaps the target.
-        _check_fits(sizes, layout[1])
-        call(np.copyto, target, source, casting="same_kind")
+        call(np.copyto, kernel_view(selected), source, casting="same_kind")
     else:
         items = _numpy_key(x, key)
         shape = _shape_if_unknown(x, key) if profile.guarded else None
@@ -190,9 +189,8 @@ def _shape_if_unknown(x: ArrayBase, key: Any) -> Shape | None:
             sizes += x._shape[axis:end]
             axis = end
         elif isinstance(item, slice):
-            layout = index_layout(item, x._shape[axis : axis + 1], (1,))
-            assert layout is not None
-            sizes += layout[1]
+            size = x._shape[axis]
+            sizes.append(from_sizes(len(range(*item.indices(size))), size))
             axis += 1
         elif not isinstance(item, (ArrayBase, np.ndarray)):
             selected.append(())

@@ -30,7 +30,7 @@ from refarray._compute.engine import (
     NUMPY_DTYPES,
     Kernel,
     call,
-    silent,
+    compute,
     view,
     will_write,
 )
@@ -101,7 +101,20 @@ class Plan:
         self.converts = isinstance(kernel, np.ufunc)
 
 
-_plans: dict[tuple[str, int, object], Plan] = {}
+class _Plans(dict[str, list[Plan | None]]):
+    """Function to plans: for one array at its dtype's key, for two at 16 * key1 + key2.
+
+    Not a dict of tuples, for which the making and the hashing take as long as an
+    addition.
+    """
+
+    def __missing__(self, name: str) -> list[Plan | None]:
+        plans = self[name] = [None] * 256
+        return plans
+
+
+_plans = _Plans()
+_plans_with_scalar: dict[tuple[str, int, type], Plan] = {}
 
 
 def _make_plan(
@@ -182,19 +195,14 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     if not isinstance(x, ArrayBase):
         raise operand_error(name, x)
     dtype = x.dtype
-    plan = _plans.get((name, dtype.key, None))
+    plan = _plans[name][dtype.key]
     if plan is None:
-        plan = _plans[name, dtype.key, None] = _make_plan(name, category, dtype, result)
+        plan = _plans[name][dtype.key] = _make_plan(name, category, dtype, result)
     if profile.guarded:
         pedantic.unary(name, dtype, x._view)
         if (shared := freedom.unary_view(name, x)) is not None:
             return shared
-    out: Array = allocate(x._shape, plan.result, x.device, False)
-    # As `call`, without the packing of arguments that costs more than a short addition.
-    try:
-        silent.run(plan.kernel, x._view, out=out._view)
-    except RuntimeError:
-        call(plan.kernel, x._view, out=out._view)
+    out: Array = compute(plan.kernel, x._shape, plan.result, x.device, x)
     if profile.guarded:
         freedom.settle_unary(name, x._view, dtype, out._view)
     return out
@@ -208,8 +216,10 @@ def binary(
     result: ResultRule = same,
 ) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
+    v1: Any
+    v2: Any
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
-        plan = _plans.get((name, x1.dtype.key, x2.dtype.key))
+        plan = _plans[name][16 * x1.dtype.key + x2.dtype.key]
         if plan is None:
             plan = _plan_for_arrays(name, category, x1, x2, result)
         shape, device = x1._shape, x1.device
@@ -217,26 +227,24 @@ def binary(
             raise device_error(name, device, x2.device)
         if x2._shape != shape:
             shape = broadcast_shapes(shape, x2._shape)
-        v1, v2 = x1._view, x2._view
+        v1, v2 = x1, x2
         if not plan.converts:
-            v1, v2 = _converted(v1, plan), _converted(v2, plan)
+            v1, v2 = _converted(x1, plan), _converted(x2, plan)
     elif isinstance(x1, ArrayBase):
         plan = _plan_for_scalar(name, category, x1, x2, result)
         shape, device = x1._shape, x1.device
-        v1, v2 = _converted(x1._view, plan), scalar_value(x2, plan.common)
+        v1, v2 = _converted(x1, plan), _scalar_operand(x2, plan)
     elif isinstance(x2, ArrayBase):
         plan = _plan_for_scalar(name, category, x2, x1, result)
         shape, device = x2._shape, x2.device
-        v1, v2 = scalar_value(x1, plan.common), _converted(x2._view, plan)
+        v1, v2 = _scalar_operand(x1, plan), _converted(x2, plan)
     else:
         raise operand_error(name, x1)
     if profile.guarded:
+        v1 = view(v1) if isinstance(v1, ArrayBase) else v1
+        v2 = view(v2) if isinstance(v2, ArrayBase) else v2
         pedantic.binary(name, plan.common, v1, v2)
-    out: Array = allocate(shape, plan.result, device, False)
-    try:
-        silent.run(plan.kernel, v1, v2, out=out._view)
-    except RuntimeError:
-        call(plan.kernel, v1, v2, out=out._view)
+    out: Array = compute(plan.kernel, shape, plan.result, device, v1, v2)
     if profile.guarded:
         freedom.settle_binary(name, v1, v2, plan.common, out._view)
     return out
@@ -317,7 +325,7 @@ def _plan_for_arrays(
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
     plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
-    _plans[name, x1.dtype.key, x2.dtype.key] = plan
+    _plans[name][16 * x1.dtype.key + x2.dtype.key] = plan
     return plan
 
 
@@ -335,12 +343,12 @@ def _plan_for_scalar(
                 "convert it with item()",
             )
         kind = type(plain_scalar(scalar))
-    plan = _plans.get((name, x.dtype.key, kind))
+    plan = _plans_with_scalar.get((name, x.dtype.key, kind))
     if plan is None:
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
-        _plans[name, x.dtype.key, kind] = plan
+        _plans_with_scalar[name, x.dtype.key, kind] = plan
     return plan
 
 
@@ -356,10 +364,18 @@ def _is_python_scalar_too(scalar: object, dtype: DType) -> bool:
 _WIDEST = (dtypes.float64, dtypes.complex128)
 
 
-def _converted(operand: Any, plan: Plan) -> Any:
+def _converted(x: ArrayBase, plan: Plan) -> Any:
     if plan.converts:
-        return operand
-    return operand.astype(NUMPY_DTYPES[plan.common], copy=False)
+        return x
+    return view(x).astype(NUMPY_DTYPES[plan.common], copy=False)
+
+
+def _scalar_operand(scalar: Any, plan: Plan) -> Any:
+    """Return a Python scalar as a kernel takes it."""
+    if type(scalar) is float and plan.converts and not profile.guarded:
+        # A ufunc gives it the precision of the other operand itself, and sooner.
+        return scalar
+    return scalar_value(scalar, plan.common)
 
 
 def scalar_value(scalar: Any, dtype: DType) -> Any:

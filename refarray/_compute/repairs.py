@@ -82,6 +82,16 @@ def integer_power(x1: Any, x2: Any, out: _Array) -> None:
         ) from None
 
 
+def maximum(x1: Any, x2: Any, out: _Array) -> None:
+    """Greater of two; NumPy 2.4 takes `out` by its name alone here."""
+    np.maximum(x1, x2, out=out)
+
+
+def minimum(x1: Any, x2: Any, out: _Array) -> None:
+    """Lesser of two; see `maximum`."""
+    np.minimum(x1, x2, out=out)
+
+
 # Complex numbers ---------------------------------------------------------------------
 
 
@@ -201,6 +211,8 @@ _REPAIRS: tuple[tuple[str, frozenset[DType], Kernel], ...] = (
     ("floor_divide", _REAL, floor_divide),
     ("pow", _REAL, power),
     ("pow", KINDS["integral"], integer_power),
+    ("maximum", KINDS["numeric"], maximum),
+    ("minimum", KINDS["numeric"], minimum),
     ("real", _COMPLEX, real),
     ("real", KINDS["numeric"], np.positive),
     ("imag", _COMPLEX, imag),

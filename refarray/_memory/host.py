@@ -15,7 +15,14 @@ import numpy as np
 from refarray._base import dtypes
 from refarray._base.devices import CPU, Device
 from refarray._base.dtypes import DType
-from refarray._memory.native import ArrayBase, allocate, ffi, lib, register_view
+from refarray._memory.native import (
+    ArrayBase,
+    allocate,
+    empty_spares,
+    ffi,
+    lib,
+    register_view,
+)
 
 _A = TypeVar("_A", bound=ArrayBase)
 
@@ -65,6 +72,7 @@ def widen_bfloat16(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def empty_cache() -> None:
     """Return all cached host memory to the system."""
+    empty_spares()
     lib.ra_cache_empty()
 
 
@@ -79,6 +87,7 @@ def set_cache_limit(nbytes: int) -> None:
             f"the cache limit is a number of bytes from 0 up, not {nbytes}"
         )
     lib.ra_cache_set_limit(nbytes)
+    empty_spares()
 
 
 _limit = os.environ.get("REFARRAY_CACHE")

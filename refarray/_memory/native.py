@@ -48,9 +48,14 @@ ArrayBase = _native.ArrayBase
 Buffer = _native.Buffer
 register_array = _native.register_array
 register_view = _native.register_view
+register_runner = _native.register_runner
 
 allocate = _native.allocate
+call = _native.call
+compute = _native.compute
 view = _native.view
+select = _native.select
+empty_spares = _native.empty_spares
 wrap = _native.wrap
 import_capsule = _native.import_capsule
 import_memory = _native.import_memory

@@ -10,7 +10,6 @@ from refarray._base.layout import (
     broadcast_shapes,
     check_shape,
     from_sizes,
-    index_layout,
     size_of,
 )
 
@@ -78,17 +77,6 @@ def test_unknown_sizes_broadcast(shapes: list[Shape], wanted: Shape) -> None:
 def test_unknown_sizes_do_not_meet_others(shapes: list[Shape]) -> None:
     with pytest.raises(ValueError, match=r"do not broadcast: sizes .*None"):
         broadcast_shapes(*shapes)
-
-
-@pytest.mark.parametrize(
-    "key", [slice(None), slice(1), slice(9, None), slice(None, None, -1), ..., ()]
-)
-def test_a_slice_of_an_unknown_axis_is_unknown(key: object) -> None:
-    for shape, strides in (((Unknown(3),), (1,)), ((Unknown(3), 2), (2, 1))):
-        layout = index_layout(key, shape, strides)
-        assert layout is not None
-        assert type(layout[1][0]) is Unknown
-        assert [type(n) for n in layout[1][1:]] == [int] * (len(shape) - 1)
 
 
 def test_check_shape_keeps_an_unknown_size() -> None:

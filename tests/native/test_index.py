@@ -10,7 +10,9 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from refarray._base.layout import MAX_NDIM, Shape, Strides, index_layout
+from refarray import Device, int8
+from refarray._base.layout import MAX_NDIM, Shape, Strides, Unknown
+from refarray._memory.native import allocate, select, view
 
 Item: TypeAlias = int | slice | EllipsisType | None
 Key: TypeAlias = Item | tuple[Item, ...]
@@ -18,11 +20,31 @@ Key: TypeAlias = Item | tuple[Item, ...]
 HUGE = 10**30
 
 
-def select(key: object, shape: Shape, strides: Strides) -> tuple[int, Shape, Strides]:
-    """The view of a key that must be basic."""
-    view = index_layout(key, shape, strides)
-    assert view is not None
-    return view
+def layout(
+    key: object, shape: Shape, strides: Strides
+) -> tuple[int, Shape, Strides] | None:
+    """Offset, shape and strides of the view that `key` selects; None for no view.
+
+    Of bytes, so that all are in elements. The offset is that of the first element from
+    the first one of the whole; 0 for a view without elements.
+    """
+    reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True) if n]
+    before = -sum(step for step in reach if step < 0)
+    after = sum(step for step in reach if step > 0)
+    memory = allocate((before + after + 1,), int8, Device("cpu"), False)
+    whole = view(memory, before, shape, strides, False)
+    selected = select(whole, key)
+    if selected is None:
+        return None
+    offset = selected._byte_offset - whole._byte_offset if selected._size else 0
+    return offset, selected._shape, selected._strides
+
+
+def basic(key: object, shape: Shape, strides: Strides) -> tuple[int, Shape, Strides]:
+    """The same for a key that must be basic."""
+    found = layout(key, shape, strides)
+    assert found is not None
+    return found
 
 
 # One axis ----------------------------------------------------------------------------
@@ -39,10 +61,9 @@ def test_integers_select_as_on_a_list() -> None:
                     except IndexError:
                         message = f"index {i} is outside axis 0 of size {size}"
                         with pytest.raises(IndexError, match=message):
-                            index_layout(key, (size,), (stride,))
+                            layout(key, (size,), (stride,))
                     else:
-                        view = index_layout(key, (size,), (stride,))
-                        assert view == (expected, (), ())
+                        assert layout(key, (size,), (stride,)) == (expected, (), ())
 
 
 def test_slices_select_as_on_a_list() -> None:
@@ -51,9 +72,9 @@ def test_slices_select_as_on_a_list() -> None:
     for size, stride in itertools.product(range(6), (1, -4)):
         elements = [i * stride for i in range(size)]
         for key in itertools.starmap(slice, itertools.product(ends, ends, steps)):
-            offset, (n,), (step,) = select(key, (size,), (stride,))
+            offset, (n,), (step,) = basic(key, (size,), (stride,))
             assert [offset + i * step for i in range(n)] == elements[key]
-            assert (offset, (n,), (step,)) == index_layout((key,), (size,), (stride,))
+            assert (offset, (n,), (step,)) == layout((key,), (size,), (stride,))
             # An empty view points nowhere else, and every stride fits into 64 bits.
             assert offset == 0 or n > 0
             assert abs(step) < 2**63
@@ -62,13 +83,13 @@ def test_slices_select_as_on_a_list() -> None:
 def test_slice_with_step_zero() -> None:
     for key in (slice(None, None, 0), (slice(1, 2, 0),)):
         with pytest.raises(ValueError, match="step cannot be zero"):
-            index_layout(key, (3,), (1,))
+            layout(key, (3,), (1,))
 
 
 def test_slices_take_integers_only() -> None:
     for end in (1.0, "1"):
         with pytest.raises(TypeError, match="slice indices must be integers"):
-            index_layout(slice(end), (3,), (1,))
+            layout(slice(end), (3,), (1,))
 
 
 # Many axes ---------------------------------------------------------------------------
@@ -122,10 +143,10 @@ def test_views_are_numpys() -> None:
             expected = array[numpy_key]
         except IndexError:
             with pytest.raises(IndexError):
-                index_layout(key, array.shape, array.strides)
+                layout(key, array.shape, array.strides)
             errors += 1
             continue
-        offset, shape, strides = select(key, array.shape, array.strides)
+        offset, shape, strides = basic(key, array.shape, array.strides)
         assert shape == expected.shape
         if expected.size:
             assert offset == expected.ctypes.data - array.ctypes.data
@@ -137,7 +158,7 @@ def test_views_are_numpys() -> None:
             assert offset == 0
         views += 1
         if len(key) == 1:
-            assert index_layout(key[0], array.shape, array.strides) == (
+            assert layout(key[0], array.shape, array.strides) == (
                 offset,
                 shape,
                 strides,
@@ -148,15 +169,15 @@ def test_views_are_numpys() -> None:
 
 @pytest.mark.parametrize("key", [(), ..., (...,), (slice(None),), slice(None)])
 def test_keys_that_select_everything(key: object) -> None:
-    assert index_layout(key, (2, 3), (7, -2)) == (0, (2, 3), (7, -2))
+    assert layout(key, (2, 3), (7, -2)) == (0, (2, 3), (7, -2))
     if key in ((), ..., (...,)):
-        assert index_layout(key, (), ()) == (0, (), ())
+        assert layout(key, (), ()) == (0, (), ())
 
 
 def test_none_adds_an_axis() -> None:
-    assert index_layout(None, (), ()) == (0, (1,), (0,))
+    assert layout(None, (), ()) == (0, (1,), (1,))
     key = (None, 1, None, slice(1, None), None)
-    assert index_layout(key, (2, 3), (3, 1)) == (4, (1, 1, 2, 1), (0, 0, 1, 0))
+    assert layout(key, (2, 3), (3, 1)) == (4, (1, 1, 2, 1), (2, 2, 1, 1))
 
 
 class Index:
@@ -168,13 +189,25 @@ class Index:
 
 def test_an_integer_is_what_has_an_index() -> None:
     for i in (Index(), np.int64(2), np.uint8(2)):
-        assert index_layout(i, (3,), (5,)) == (10, (), ())
-        assert index_layout((slice(None), i), (3, 3), (3, 1)) == (2, (3,), (3,))
-        assert index_layout(slice(i), (3,), (5,)) == (0, (2,), (5,))
+        assert layout(i, (3,), (5,)) == (10, (), ())
+        assert layout((slice(None), i), (3, 3), (3, 1)) == (2, (3,), (3,))
+        assert layout(slice(i), (3,), (5,)) == (0, (2,), (5,))
         # It takes its axis, as an int does.
-        assert index_layout((i, ..., 0), (3, 4, 5), (20, 5, 1)) == (40, (4,), (5,))
+        assert layout((i, ..., 0), (3, 4, 5), (20, 5, 1)) == (40, (4,), (5,))
         with pytest.raises(IndexError, match="too many indices: 2"):
-            index_layout((i, i), (3,), (1,))
+            layout((i, i), (3,), (1,))
+
+
+@pytest.mark.parametrize(
+    "key", [slice(None), slice(1), slice(9, None), slice(None, None, -1), ..., (), None]
+)
+def test_an_unknown_size_stays_unknown(key: object) -> None:
+    for shape in (Unknown(3),), (Unknown(3), 2):
+        selected = select(allocate(shape, int8, Device("cpu"), False), key)
+        sizes = [n for n in selected._shape if type(n) is Unknown]
+        assert sizes == [Unknown(len(range(3)[key]) if isinstance(key, slice) else 3)]
+        assert selected.shape.count(None) == 1
+        assert selected.size is None
 
 
 # What is no basic key ----------------------------------------------------------------
@@ -185,26 +218,26 @@ def test_an_integer_is_what_has_an_index() -> None:
 )
 def test_masks_and_arrays_are_left_to_the_caller(item: object) -> None:
     for key in (item, (item,), (0, item), (..., item), (slice(None), item, None)):
-        assert index_layout(key, (2, 2), (2, 1)) is None
+        assert layout(key, (2, 2), (2, 1)) is None
 
 
 @pytest.mark.parametrize("item", [[0], [], [True], [[0, 1]]])
 def test_a_list_is_no_index(item: object) -> None:
     for key in (item, (item,), (0, item)):
         with pytest.raises(TypeError, match=r"a list is no index: .* asarray"):
-            index_layout(key, (2, 2), (2, 1))
+            layout(key, (2, 2), (2, 1))
 
 
 def test_a_tuple_in_a_tuple_is_no_index() -> None:
     with pytest.raises(TypeError, match="a tuple is no index"):
-        index_layout((0, (0, 1)), (2, 2), (2, 1))
+        layout((0, (0, 1)), (2, 2), (2, 1))
 
 
 @pytest.mark.parametrize("item", [1.0, 1j, "a", b"a", {0}, object(), np.float64(1)])
 def test_anything_else_is_an_index_error(item: object) -> None:
     for key in (item, (item,), (0, item)):
         with pytest.raises(IndexError, match=f"{type(item).__name__} is no index"):
-            index_layout(key, (2, 2), (2, 1))
+            layout(key, (2, 2), (2, 1))
 
 
 @pytest.mark.parametrize(
@@ -213,24 +246,23 @@ def test_anything_else_is_an_index_error(item: object) -> None:
 )
 def test_more_indices_than_axes(key: object, shape: Shape) -> None:
     with pytest.raises(IndexError, match=rf"too many indices: .* {len(shape)} dim"):
-        index_layout(key, shape, shape)
+        layout(key, shape, shape)
 
 
 @pytest.mark.parametrize("key", [(..., ...), (0, ..., 0, ...), (..., None, ...)])
 def test_more_than_one_ellipsis(key: object) -> None:
     with pytest.raises(IndexError, match=r"at most one ellipsis \(\.\.\.\), not 2"):
-        index_layout(key, (2, 2), (2, 1))
+        layout(key, (2, 2), (2, 1))
 
 
 def test_more_axes_than_an_array_can_have() -> None:
-    view = select((None,) * MAX_NDIM, (), ())
-    assert view == (0, (1,) * 64, (0,) * 64)
+    assert layout((None,) * MAX_NDIM, (), ()) == (0, (1,) * 64, (1,) * 64)
     with pytest.raises(IndexError, match="at most 64 axes, not 65"):
-        index_layout((None,) * 65, (), ())
+        layout((None,) * 65, (), ())
 
 
 def test_error_names_index_axis_and_size() -> None:
     with pytest.raises(IndexError, match="index -4 is outside axis 1 of size 3"):
-        index_layout((0, -4), (2, 3), (3, 1))
+        layout((0, -4), (2, 3), (3, 1))
     with pytest.raises(IndexError, match="index 9 is outside axis 2 of size 4"):
-        index_layout((..., 9), (2, 3, 4), (12, 4, 1))
+        layout((..., 9), (2, 3, 4), (12, 4, 1))

@@ -1,0 +1,148 @@
+"""Memory of small arrays that is taken over together with the kernels' view of it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import refarray as xp
+from refarray import memory
+from refarray._memory.host import cache_limit
+from refarray._memory.native import view
+
+
+@pytest.fixture(autouse=True)
+def nothing_spare() -> Iterator[None]:
+    gc.collect()
+    memory.empty_cache()
+    limit = cache_limit()
+    yield
+    memory.set_cache_limit(limit)
+
+
+def used(shape: tuple[int, ...] = (3,), dtype: xp.DType = xp.float64) -> xp.Array:
+    """An array that kernels have seen."""
+    x = xp.ones(shape, dtype=dtype)
+    assert isinstance(x._view, np.ndarray)
+    return x
+
+
+def test_the_next_array_alike_takes_memory_and_view() -> None:
+    x = used()
+    address, seen = x._buffer.address, id(x._view)
+    del x
+    y = xp.empty((3,), dtype=xp.float64)
+    assert (y._buffer.address, id(y._view)) == (address, seen)
+    assert y._view.__array_interface__["data"] == (address, False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((4,), xp.float64), ((3,), xp.int64), ((3, 1), xp.float64)]
+)
+def test_another_shape_or_dtype_does_not(shape: tuple[int, ...], dtype: object) -> None:
+    x = used()
+    seen = weakref.ref(x._view)
+    del x
+    y = xp.empty(shape, dtype=dtype)  # type: ignore[arg-type]
+    assert y._view is not seen()
+    assert y._view.shape == shape
+
+
+def test_zeros_are_zeros() -> None:
+    x = xp.full((3,), 7.0)
+    xp.add(x, x)
+    del x
+    assert bool(xp.all(xp.zeros((3,)) == 0))
+
+
+def test_memory_that_others_hold_is_not_taken() -> None:
+    def memory_of_a_view(x: xp.Array) -> object:
+        return view(x, 0, (2,), (1,), False)
+
+    for hold in (
+        lambda x: x._view,
+        lambda x: x._view[1:],
+        lambda x: x._buffer,
+        lambda x: memoryview(x._buffer),
+        lambda x: x.__dlpack__(max_version=(1, 0)),
+        np.from_dlpack,
+        np.asarray,
+        memory_of_a_view,
+    ):
+        x = used()
+        address, held = x._buffer.address, hold(x)
+        del x
+        fresh = [xp.empty((3,), dtype=xp.float64) for _ in range(3)]
+        assert address not in [y._buffer.address for y in fresh], hold
+        del held
+
+
+def test_a_part_of_memory_is_not_taken() -> None:
+    before = memory.statistics().live_buffers
+    x = xp.ones((2, 3))
+    part = x[0, :]
+    assert part._view.shape == (3,)
+    del x, part
+    assert memory.statistics().live_buffers == before
+    y = xp.ones((3,))
+    assert y._view.base is y._buffer
+    assert y._buffer.nbytes == 24
+
+
+def test_large_arrays_are_not_kept() -> None:
+    x = used((129,))
+    before = memory.statistics().cache_hits
+    del x
+    # By the cache of blocks, which makes a new view.
+    y = xp.empty((129,), dtype=xp.float64)
+    assert memory.statistics().cache_hits == before + 1
+    seen = y._view
+    assert seen is y._view
+
+
+def test_what_is_kept_counts_as_cached() -> None:
+    x = used()
+    live = memory.statistics()
+    del x
+    kept = memory.statistics()
+    assert kept.live_bytes == live.live_bytes - 24
+    assert kept.live_buffers == live.live_buffers - 1
+    assert kept.cached_bytes == live.cached_bytes + 64  # the block
+    x = xp.empty((3,), dtype=xp.float64)
+    again = memory.statistics()
+    assert again.cache_hits == live.cache_hits + 1
+    assert again._replace(cache_hits=live.cache_hits) == live
+    del x
+    memory.empty_cache()
+    assert memory.statistics().cached_bytes == 0
+
+
+def test_at_most_sixteen_are_kept() -> None:
+    views = [weakref.ref(used((n,))._view) for n in range(1, 40)]
+    assert sum(seen() is not None for seen in views) == 16
+    memory.empty_cache()
+    assert not any(seen() is not None for seen in views)
+    assert memory.statistics().cached_bytes == 0
+
+
+def test_without_a_cache_nothing_is_kept() -> None:
+    memory.set_cache_limit(0)
+    x = used()
+    seen = weakref.ref(x._view)
+    del x
+    assert seen() is None
+    assert memory.statistics().cached_bytes == 0
+
+
+def test_the_limit_takes_effect_at_once() -> None:
+    x = used()
+    seen = weakref.ref(x._view)
+    del x
+    assert seen() is not None
+    memory.set_cache_limit(0)
+    assert seen() is None
+    assert memory.statistics().cached_bytes == 0
