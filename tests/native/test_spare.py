@@ -122,7 +122,9 @@ def test_what_is_kept_counts_as_cached() -> None:
 
 
 def test_at_most_sixteen_are_kept() -> None:
-    views = [weakref.ref(used((n,))._view) for n in range(1, 40)]
+    arrays = [used((n,)) for n in range(1, 40)]
+    views = [weakref.ref(x._view) for x in arrays]
+    arrays.clear()
     assert sum(seen() is not None for seen in views) == 16
     memory.empty_cache()
     assert not any(seen() is not None for seen in views)
