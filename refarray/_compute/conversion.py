@@ -39,6 +39,7 @@ from refarray.dlpack.consumer import from_dlpack
 
 _SCALARS: tuple[type, ...] = (bool, int, float, complex)
 _PLAIN = frozenset(_SCALARS)
+_LISTS = frozenset({list, tuple})
 
 
 def python_dtype(kind: type, device: Device) -> DType:
@@ -206,7 +207,9 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
             target = dtype
     place = device if device.pretend else CPU
     out: Array = allocate(shape, target, place, False)
-    elements = out._view.reshape(-1)
+    elements = out._view
+    if len(shape) != 1:
+        elements = elements.reshape(-1)
     try:
         call(elements.__setitem__, ..., leaves)
     except OverflowError:
@@ -242,14 +245,12 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
     """
     shape: list[int] = []
     leaves = [obj]
+    kinds = {type(obj)}
     ancestors = set()
-    while True:
-        kinds = set(map(type, leaves))
-        if kinds <= _PLAIN:
-            return tuple(shape), leaves, kinds
-        nested = set(filter(_is_sequence, kinds))
+    while not kinds <= _PLAIN:
+        nested = kinds if kinds <= _LISTS else set(filter(_is_sequence, kinds))
         if not nested:
-            return tuple(shape), leaves, kinds
+            break
         if profile.guarded:
             _check_sequences(nested)
         sizes = set(map(len, leaves)) if nested == kinds else set()
@@ -273,6 +274,8 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
                 f"promised {promised}"
             )
         shape.append(size)
+        kinds = set(map(type, leaves))
+    return tuple(shape), leaves, kinds
 
 
 def _check_sequences(kinds: set[type]) -> None:

@@ -87,6 +87,28 @@ def test_sort_and_argsort(shape, dtype):
     assert values(x) == a.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1,), (300,), (3, 40), (4, 3, 20)])
+def test_a_stable_sort_keeps_zeros_of_either_sign_in_order(shape, dtype):
+    chance = random.Random(0)
+    known = [0.0, -0.0, 0.0, -0.0, -1.5, 2.0, math.inf]
+    a = np.array([chance.choice(known) for _ in range(math.prod(shape))], dtype)
+    a = a.reshape(shape)
+    for x, axis in itertools.product(layouts(a), range(a.ndim)):
+        for descending in (False, True):
+            ordered = numpy(xp.sort(x, axis=axis, descending=descending))
+            # repr tells -0.0 from 0.0, and Python's sort is stable.
+            for lane, row in zip(
+                in_lanes(a, axis), in_lanes(ordered, axis), strict=True
+            ):
+                assert repr(row) == repr(sorted(lane, reverse=descending))
+    kept = xp.unique_values(xp.asarray(a))
+    zeros = [value for value in a.ravel().tolist() if value == 0]
+    assert [repr(value) for value in values(kept) if value == 0] == [
+        repr(value) for value in zeros[:1]
+    ]
+
+
 # Searching ---------------------------------------------------------------------------
 
 
