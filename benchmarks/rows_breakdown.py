@@ -15,7 +15,7 @@ import numpy as np
 
 import refarray
 from benchmarks.harness import OURS, Row, Summary, statement
-from refarray._compute.engine import silent
+from refarray._compute.engine import call
 from refarray._memory.native import allocate, import_capsule
 
 
@@ -33,16 +33,14 @@ def _addition() -> list[Row | Summary]:
         "out": refarray.ones(3)._view,
         "allocate": allocate,
         "kernel": np.add,
-        "run": silent.run,
+        "call": call,
         "what": (x.shape, x.dtype, x.device, False),
     }
     whole = _row("add(x, x)", "add(x, x)", names)
     memory = _row("allocation", "allocate(*what)", names)
     viewed = _row("allocation and view", "allocate(*what)._view", names)
-    kernel = _row("kernel", "kernel(view, view, out=out)", names)
-    silenced = _row(
-        "kernel without warnings", "run(kernel, view, view, out=view)", names
-    )
+    kernel = _row("kernel", "kernel(view, view, out)", names)
+    silenced = _row("kernel without warnings", "call(kernel, view, view, out)", names)
     return [
         whole,
         _rest("add: allocation", memory),

@@ -19,7 +19,7 @@ from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
 from refarray._compute import freedom
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
-from refarray._compute.engine import adopt, call, kernels, silent
+from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import ArrayBase, allocate
 
@@ -43,10 +43,7 @@ def join(
             return shared
     out: Array = allocate(shape, dtype, device, False)
     views = [x._view for x in arrays]
-    try:
-        silent.run(kernels(device).concatenate, views, axis, out._view)
-    except RuntimeError:
-        call(kernels(device).concatenate, views, axis, out._view)
+    call(kernels(device).concatenate, views, axis, out._view)
     return out
 
 

@@ -24,7 +24,7 @@ from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
-from refarray._compute.engine import call, kernels, silent
+from refarray._compute.engine import call, kernels
 from refarray._compute.pipeline import NUMERIC, category_error
 from refarray._memory.native import ArrayBase, allocate
 
@@ -47,11 +47,7 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
             pedantic_sums.reduction(ufunc, values, axes, dtype)
         values = freedom.regrouped(values, axes)
     kernel = getattr(kernels(x.device), ufunc).reduce
-    # As `call`, without the packing of arguments: see `pipeline.unary`.
-    try:
-        silent.run(kernel, values, axes, None, out._view, keepdims)
-    except RuntimeError:
-        call(kernel, values, axes, None, out._view, keepdims)
+    call(kernel, values, axes, None, out._view, keepdims)
     return out
 
 
@@ -63,10 +59,7 @@ def mean(x: Array, axis: Axes, keepdims: bool, divisor: float) -> Array:
     if profile.guarded:
         values = freedom.regrouped(values, axes)
     k = kernels(x.device)
-    try:
-        silent.run(_mean, k, values, axes, keepdims, divisor, out._view)
-    except RuntimeError:
-        call(_mean, k, values, axes, keepdims, divisor, out._view)
+    call(_mean, k, values, axes, keepdims, divisor, out._view)
     return out
 
 
@@ -174,8 +167,5 @@ def accumulate(
         steps[0] = initial
         target = steps[1:].swapaxes(0, along)
     kernel = getattr(kernels(x.device), ufunc).accumulate
-    try:
-        silent.run(kernel, x._view, along, target.dtype, target)
-    except RuntimeError:
-        call(kernel, x._view, along, target.dtype, target)
+    call(kernel, x._view, along, target.dtype, target)
     return out

@@ -17,7 +17,7 @@ from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
-from refarray._compute.engine import adopt, call, kernels, silent
+from refarray._compute.engine import adopt, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
     ANY,
@@ -175,10 +175,7 @@ def where(
                 shape = broadcast_shapes(shape, x._shape)
     out: Array = allocate(shape, dtype, device, False)
     k, target, mask = kernels(device), out._view, condition._view
-    try:
-        silent.run(_choose, k, target, mask, v1, v2)
-    except RuntimeError:
-        call(_choose, k, target, mask, v1, v2)
+    call(_choose, k, target, mask, v1, v2)
     return out
 
 
