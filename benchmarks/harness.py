@@ -25,9 +25,10 @@ OURS = "refarray"
 ROUNDS = 20
 SECONDS = 15.0
 
-# One sample of a short statement repeats it for about this long: many short samples
-# find the quiet moments of a busy machine, few long ones do not.
-SAMPLE_SECONDS = 3e-4
+# A sample of a short statement is the least of several runs, each of which repeats it
+# for about this long: short runs find the quiet moments of a busy machine.
+SAMPLE_SECONDS = 2e-3
+RUN_SECONDS = 3e-4
 
 # Takes one sample: seconds per piece of work, or what else the row's unit says.
 Measure = Callable[[], float]
@@ -117,17 +118,22 @@ def geometric_mean(values: Sequence[float]) -> float:
 def statement(code: str, **names: Any) -> Measure:
     """Measure a statement, given what its names stand for, by its elapsed time.
 
-    How often a sample repeats it follows from the fastest sample before.
+    How often a run repeats it follows from the fastest run before.
     """
     timer = timeit.Timer(code, globals=names)
-    least = math.inf
+    fastest = math.inf
 
     def measure() -> float:
-        nonlocal least
-        loops = max(1, int(SAMPLE_SECONDS / least))
-        seconds = timer.timeit(loops) / loops
-        least = min(least, seconds)
-        return seconds
+        nonlocal fastest
+        least = math.inf
+        elapsed = 0.0
+        while elapsed < SAMPLE_SECONDS:
+            loops = max(1, int(RUN_SECONDS / fastest))
+            seconds = timer.timeit(loops)
+            elapsed += seconds
+            least = min(least, seconds / loops)
+            fastest = min(fastest, least)
+        return least
 
     return measure
 

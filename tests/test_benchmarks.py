@@ -86,10 +86,12 @@ def test_a_summary_combines_the_least_of_its_parts() -> None:
     assert results[1].missed() == []
 
 
-def test_a_statement_is_repeated_as_often_as_fits_a_sample(
+def test_a_sample_is_the_least_of_several_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(harness, "SAMPLE_SECONDS", 10.0)
+    monkeypatch.setattr(harness, "RUN_SECONDS", 10.0)
+    monkeypatch.setattr(harness, "SAMPLE_SECONDS", 20.0)
+    extra = iter([3.0, 1.0, 2.0])  # beside two seconds for each repetition
     loops: list[int] = []
 
     class Timer:
@@ -98,12 +100,12 @@ def test_a_statement_is_repeated_as_often_as_fits_a_sample(
 
         def timeit(self, number: int) -> float:
             loops.append(number)
-            return 2.0 * number + 3.0
+            return 2.0 * number + next(extra)
 
     monkeypatch.setattr(harness.timeit, "Timer", Timer)
     measure = harness.statement("f(x)", x=3)
-    assert [measure(), measure(), measure()] == [5.0, 3.5, 3.5]
-    assert loops == [1, 2, 2]
+    assert measure() == 2.5  # of 5 / 1, 5 / 2 and 10 / 4
+    assert loops == [1, 2, 4]
 
 
 def test_a_child_process_that_fails_is_no_result() -> None:
