@@ -17,6 +17,8 @@ _WIDENING = (
     ("real floating", "complex floating"),
 )
 
+_OF_FAMILY = {(dtype.family, dtype.bits): dtype for dtype in STANDARD}
+
 
 def _common(d1: DType, d2: DType) -> DType | None:
     if d1.family == d2.family:
@@ -25,8 +27,7 @@ def _common(d1: DType, d2: DType) -> DType | None:
         d1, d2 = d2, d1
     if (d1.family, d2.family) not in _WIDENING:
         return None
-    bits = max(2 * d1.bits, d2.bits)
-    return next((d for d in STANDARD if (d.family, d.bits) == (d2.family, bits)), None)
+    return _OF_FAMILY.get((d2.family, max(2 * d1.bits, d2.bits)))
 
 
 def _promotion_table() -> dict[tuple[DType, DType], DType]:

@@ -21,7 +21,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from refarray._compute import freedom, pedantic, pedantic_keys, pedantic_sums, text
+    from refarray._compute import (
+        freedom,
+        movement,
+        ordering,
+        pedantic,
+        pedantic_keys,
+        pedantic_sums,
+        text,
+    )
 
 
 class _OnRequest:
@@ -31,12 +39,17 @@ class _OnRequest:
         self._path = f"{__name__}.{name}"
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._path), name)
+        module = import_module(self._path)
+        # From now on as fast as the module itself.
+        vars(self).update(vars(module))
+        return getattr(module, name)
 
 
-# Most programs show few arrays and use no profile; all would pay for these at import.
+# All programs would pay for these at import, and many do without.
 if not TYPE_CHECKING:
     freedom = _OnRequest("freedom")
+    movement = _OnRequest("movement")
+    ordering = _OnRequest("ordering")
     pedantic = _OnRequest("pedantic")
     pedantic_keys = _OnRequest("pedantic_keys")
     pedantic_sums = _OnRequest("pedantic_sums")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refarray._base import dtypes, profile
+from refarray._compute import ordering
 from refarray._compute.arguments import check, operands
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels
-from refarray._compute.ordering import Groups
 from refarray._compute.pipeline import ANY
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     from refarray._standard.set_results import UniqueAll  # few programs need it
 
     _check("unique_all", x)
-    groups = Groups(x, indices=True)
+    groups = ordering.Groups(x, indices=True)
     return UniqueAll(
         groups.values(), groups.indices(), groups.inverse(), groups.counts()
     )
@@ -57,7 +57,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     from refarray._standard.set_results import UniqueCounts  # as above
 
     _check("unique_counts", x)
-    groups = Groups(x, indices=False)
+    groups = ordering.Groups(x, indices=False)
     return UniqueCounts(groups.values(), groups.counts())
 
 
@@ -66,14 +66,14 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     from refarray._standard.set_results import UniqueInverse  # as above
 
     _check("unique_inverse", x)
-    groups = Groups(x, indices=True)
+    groups = ordering.Groups(x, indices=True)
     return UniqueInverse(groups.values(), groups.inverse())
 
 
 def unique_values(x: Array, /) -> Array:
     """Unique values, in a one-dimensional array."""
     _check("unique_values", x)
-    return Groups(x, indices=False).values()
+    return ordering.Groups(x, indices=False).values()
 
 
 def _check(name: str, x: Array) -> None:

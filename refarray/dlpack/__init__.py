@@ -2,7 +2,7 @@
 
 Read in this order:
 
-1. `version.py`, `structs.py`: the structs and their constants, as Python sees them.
+1. `structs.py`: the structs and their constants, as Python sees them.
 2. `producer.py`: which memory `x.__dlpack__()` exports.
 3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
@@ -16,11 +16,10 @@ Next folder: `_compute/`, which computes with the memory.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from refarray.dlpack.capsules import from_capsule, to_capsule
-from refarray.dlpack.consumer import CopyError
-from refarray.dlpack.version import VERSION
+from refarray.dlpack.consumer import VERSION, CopyError
 
 if TYPE_CHECKING:
+    from refarray.dlpack.capsules import from_capsule, to_capsule
     from refarray.dlpack.inspection import Field, Inspection, inspect
     from refarray.dlpack.memory import Exports, Tensor
     from refarray.dlpack.structs import Flags
@@ -47,6 +46,8 @@ _ON_REQUEST = {
     "Inspection": "inspection",
     "inspect": "inspection",
     "Flags": "structs",
+    "from_capsule": "capsules",
+    "to_capsule": "capsules",
 }
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NDIM
 from refarray._memory.native import ffi
+from refarray.dlpack.consumer import VERSION
 from refarray.dlpack.structs import Flags, TypeCode, managed_tensor
-from refarray.dlpack.version import VERSION
 
 
 class Field(NamedTuple):

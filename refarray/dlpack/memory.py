@@ -34,9 +34,9 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
+from refarray.dlpack.consumer import VERSION
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.structs import Flags, TypeCode
-from refarray.dlpack.version import VERSION
 
 _HOST = (1, 0)
 
