@@ -16,6 +16,10 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+# From here and not first from deep within the package: there CPython's stack needs
+# another piece of memory, which importing NumPy would take and give back 800 times.
+import numpy as _numpy  # noqa: F401
+
 from refarray import dlpack
 from refarray._base import profile as _profile
 from refarray._base.devices import Device
