@@ -58,7 +58,7 @@ PyObject *ra_call(PyObject *module, PyObject *args, PyObject *keywords)
     return done;
 }
 
-/* ---- Elementwise --------------------------------------------------------------------- */
+/* ---- Results of known shape ----------------------------------------------------------- */
 
 /* What the kernel is given for an operand: the view of an array, anything else as it is. */
 static PyObject *as_operand(PyObject *object)
@@ -67,35 +67,39 @@ static PyObject *as_operand(PyObject *object)
 }
 
 /* Positional, or a dict would have to be made for the one keyword. */
-static PyObject *apply(PyObject *run, PyObject *kernel, PyObject *x1, PyObject *x2,
-                       PyObject *out)
+static PyObject *apply(PyObject *run, PyObject *kernel, PyObject **x, PyObject *out)
 {
-    return x2 ? PyObject_CallFunctionObjArgs(run, kernel, x1, x2, out, NULL)
-              : PyObject_CallFunctionObjArgs(run, kernel, x1, out, NULL);
+    if (x[2])
+        return PyObject_CallFunctionObjArgs(run, kernel, x[0], x[1], x[2], out, NULL);
+    return x[1] ? PyObject_CallFunctionObjArgs(run, kernel, x[0], x[1], out, NULL)
+                : PyObject_CallFunctionObjArgs(run, kernel, x[0], out, NULL);
 }
 
 PyObject *ra_py_compute(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
-    if (n != 5 && n != 6) {
-        PyErr_SetString(PyExc_TypeError, "compute(kernel, shape, dtype, device, x1[, x2])");
+    if (n < 5 || n > 7) {
+        PyErr_SetString(PyExc_TypeError,
+                        "compute(kernel, shape, dtype, device, x1[, x2[, x3]])");
         return NULL;
     }
-    PyObject *x1 = as_operand(args[4]);
-    PyObject *x2 = x1 && n == 6 ? as_operand(args[5]) : NULL;
-    PyObject *array = x1 && (x2 || n == 5) ? ra_new(args[1], args[2], args[3], 0) : NULL;
+    PyObject *x[3] = {NULL, NULL, NULL};
+    int complete = 1;
+    for (Py_ssize_t i = 4; complete && i < n; i++)
+        complete = (x[i - 4] = as_operand(args[i])) != NULL;
+    PyObject *array = complete ? ra_new(args[1], args[2], args[3], 0) : NULL;
     PyObject *out = array ? ra_array_view(array, NULL) : NULL;
     PyObject *run = out ? run_of_this_thread() : NULL;
-    PyObject *done = run ? apply(run, args[0], x1, x2, out) : NULL;
+    PyObject *done = run ? apply(run, args[0], x, out) : NULL;
     PyObject *other = run && !done ? run_instead() : NULL;
     if (other)
-        done = apply(other, args[0], x1, x2, out);
+        done = apply(other, args[0], x, out);
     if (!done)
         Py_CLEAR(array);
     Py_XDECREF(other);
     Py_XDECREF(done);
     Py_XDECREF(out);
-    Py_XDECREF(x2);
-    Py_XDECREF(x1);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(x[i]);
     return array;
 }

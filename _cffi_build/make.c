@@ -115,7 +115,11 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
         return NULL;
     ra_sizes sizes, ignored;
     int32_t ndim = ra_read_integers(args[2], "a shape", shape, &sizes);
-    int32_t count = ndim >= 0 ? ra_read_integers(args[3], "strides", strides, &ignored) : -1;
+    int32_t count = ndim;
+    if (ndim >= 0 && args[3] != Py_None)
+        count = ra_read_integers(args[3], "strides", strides, &ignored);
+    else if (ndim >= 0)
+        ra_compact_strides(ndim, shape, strides);
     int read_only = count >= 0 ? PyObject_IsTrue(args[4]) : -1;
     if (read_only < 0)
         return NULL;

@@ -52,15 +52,17 @@ static PyMethodDef functions[] = {
      "call($module, kernel, /, *args, **kwargs)\n--\n\n"
      "Call a kernel; no warning of NumPy leaves it."},
     FUNCTION(compute,
-             "compute($module, kernel, shape, dtype, device, x1, x2=<none>, /)\n--\n\n"
-             "New array, into whose memory kernel(x1, x2, out) has written. out is what kernels "
-             "see of it, and so are x1 and x2 if they are arrays; called as by `call`."),
+             "compute($module, kernel, shape, dtype, device, x1, x2=<none>, x3=<none>, /)\n--\n\n"
+             "New array, into whose memory kernel(x1, x2, x3, out) has written. out is what "
+             "kernels see of it, and so are those of the three that are arrays; called as by "
+             "`call`."),
     FUNCTION(empty_spares,
              "empty_spares($module, /)\n--\n\n"
              "Give back the memory that is kept for small arrays."),
     FUNCTION(view,
              "view($module, array, element_offset, shape, strides, read_only, /)\n--\n\n"
-             "Another layout over the memory of `array`. ValueError if it leaves it."),
+             "Another layout over the memory of `array`. ValueError if it leaves it. Strides "
+             "of None are those of elements one after another."),
     FUNCTION(select,
              "select($module, array, key, /)\n--\n\n"
              "View that a basic key selects; None for a key that selects by value."),

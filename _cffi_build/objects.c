@@ -233,6 +233,12 @@ static PyObject *array_strides(PyObject *object, void *closure)
     return out;
 }
 
+static PyObject *array_row_major(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(is_compact((ArrayObject *)self, 0));
+}
+
 static PyObject *array_byte_offset(PyObject *object, void *closure)
 {
     (void)closure;
@@ -270,6 +276,8 @@ static PyGetSetDef array_getset[] = {
     {"_view", ra_array_view, NULL, "What kernels compute with: a view of this memory.",
      NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},
+    {"_row_major", array_row_major, NULL,
+     "Whether the elements lie one after another, the last axis fastest.", NULL},
     {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
     {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
     {0},

@@ -47,6 +47,8 @@ class ArrayBase:
     @property
     def _strides(self) -> tuple[int, ...]: ...
     @property
+    def _row_major(self) -> bool: ...
+    @property
     def _byte_offset(self) -> int: ...
     @property
     def _read_only(self) -> bool: ...
@@ -90,13 +92,14 @@ def compute(
     device: Device,
     x1: Any,
     x2: Any = ...,
+    x3: Any = ...,
     /,
 ) -> Any: ...
 def view(
     array: _A,
     element_offset: int,
     shape: tuple[int, ...],
-    strides: tuple[int, ...],
+    strides: tuple[int, ...] | None,
     read_only: bool,
     /,
 ) -> _A: ...

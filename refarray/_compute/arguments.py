@@ -27,7 +27,7 @@ from refarray._compute.pipeline import (
     plain_scalar,
     scalar_value,
 )
-from refarray._memory.native import ArrayBase
+from refarray._memory.native import ArrayBase, allocate
 
 
 def check(name: str, x: object, category: Category = ANY) -> None:
@@ -163,6 +163,30 @@ def indices(x: ArrayBase) -> Any:
         largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
         values = kernels(x.device).minimum(values, np.uint64(largest))
     return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)
+
+
+def masked(x: ArrayBase, mask: ArrayBase) -> Any:
+    """Return a new array of the elements, or slices, of `x` where a mask is true.
+
+    The mask covers the first axes of `x`; IndexError if it has other sizes. Its places
+    are counted, then taken: unlike NumPy's own `x[mask]`, which looks at each element
+    in turn, that takes no longer where true and false change often.
+    """
+    covered = x._shape[: mask.ndim]
+    if mask._shape != covered:
+        raise IndexError(
+            f"a mask of shape {mask.shape} does not select from axes of sizes "
+            f"{x.shape[: mask.ndim]} (array API 2025.12, boolean array indexing)"
+        )
+    rest = x._shape[mask.ndim :]
+    (places,) = mask._view.reshape(-1).nonzero()
+    out = allocate(
+        (profile.size_from_values(len(places)), *rest), x.dtype, x.device, False
+    )
+    values = x._view.reshape((mask._size, *rest))
+    # No place is out of range, and only "raise" keeps the kernel from writing directly.
+    values.take(places, 0, out._view, "clip")
+    return out
 
 
 def at_indices(x: ArrayBase, kernel: Kernel, *args: Any) -> Any:

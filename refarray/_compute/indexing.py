@@ -18,7 +18,7 @@ from refarray._base import dtypes, profile
 from refarray._base.layout import Shape, broadcast_shapes, from_sizes
 from refarray._base.promotion import can_cast, scalar_dtype
 from refarray._compute import freedom, pedantic_keys
-from refarray._compute.arguments import at_indices, indices
+from refarray._compute.arguments import at_indices, indices, masked
 from refarray._compute.engine import adopt, call
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
@@ -48,6 +48,9 @@ def get(x: Any, key: object) -> Any:
     if out is not None:
         return freedom.apart(out) if profile.guarded else out
     items = _numpy_key(x, key)
+    if isinstance(key, ArrayBase) and key.dtype is dtypes.bool:
+        if x.device.memory != "device":  # CuPy has a kernel of its own for masks
+            return masked(x, key)
     shape = _shape_if_unknown(x, key) if profile.guarded else None
     values = at_indices(x, kernel_view(x).__getitem__, items)
     return adopt(values, x.dtype, x.device, shape)
@@ -57,10 +60,12 @@ def share(
     x: Array,
     element_offset: int,
     shape: Shape,
-    strides: Shape,
+    strides: Shape | None,
     read_only: bool = False,
 ) -> Array:
     """Return a view of the memory of `x`, the result of a function that moves no data.
+
+    Without strides its elements lie one after another, as those of `x` have to.
 
     Under a seed perhaps a copy: copies and views are the library's choice.
 

@@ -19,7 +19,7 @@ from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
 from refarray._compute import freedom
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import adopt, call, compute, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import ArrayBase, allocate
 
@@ -41,9 +41,9 @@ def join(
     if profile.guarded and len(arrays) == 1:
         if (shared := freedom.unchanged(arrays[0], shape)) is not None:
             return shared
-    out: Array = allocate(shape, dtype, device, False)
     views = [x._view for x in arrays]
-    call(kernels(device).concatenate, views, axis, out._view)
+    kernel = kernels(device).concatenate
+    out: Array = compute(kernel, shape, dtype, device, views, axis)
     return out
 
 

@@ -255,26 +255,28 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
     check_array("clip", x)
     if x.dtype not in REAL.dtypes:
         raise category_error("clip", REAL, x.dtype)
-    low, high = _as_limit(x, lower, "min"), _as_limit(x, upper, "max")
+    low = None if lower is None else _as_limit(x, lower, "min")
+    high = None if upper is None else _as_limit(x, upper, "max")
     if profile.guarded:
         pedantic.limits(low, high)
     shape = x._shape
     for limit in (lower, upper):
         if isinstance(limit, ArrayBase) and limit._shape != shape:
             shape = broadcast_shapes(shape, limit._shape)
-    out: Array = allocate(shape, x.dtype, x.device, False)
+    out: Array
     if low is None and high is None:
         if profile.guarded and (shared := freedom.unchanged(x, shape)) is not None:
             return shared
+        out = allocate(shape, x.dtype, x.device, False)
         call(np.copyto, view(out), view(x))
         return out
-    call(view(x).clip, low, high, out=view(out))
+    out = compute(view(x).clip, shape, x.dtype, x.device, low, high)
     if profile.guarded and low is not None and high is not None:
         freedom.fill(view(out), x.dtype, np.greater(low, high))
     return out
 
 
-def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
+def _as_limit(x: Array, limit: Array | float, which: str) -> Any:
     if isinstance(limit, ArrayBase):
         if limit.device is not x.device:
             raise device_error("clip", x.device, limit.device)
@@ -290,10 +292,10 @@ def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
                 "convert the limit with astype",
             )
         return view(limit).astype(NUMPY_DTYPES[x.dtype], copy=False)
-    if limit is None:
-        return None
-    plan = _plan_for_scalar("clip", REAL, x, limit, same)
-    limits = IINFO.get(x.dtype)
+    _plan_for_scalar("clip", REAL, x, limit, same)
+    if type(limit) not in _SCALARS:
+        limit = plain_scalar(limit)  # type: ignore[assignment]
+    limits = IINFO.get(x.dtype) if type(limit) is int else None
     if limits is not None:
         # Beyond the range of the dtype, on the side where every element is within.
         if limit < limits.min if which == "min" else limit > limits.max:
@@ -303,7 +305,7 @@ def _as_limit(x: Array, limit: Array | float | None, which: str) -> Any:
                 "leave out a limit which no element reaches",
             )
             return None
-    return scalar_value(limit, plan.common)
+    return scalar_value(limit, x.dtype) if profile.guarded else limit
 
 
 def check_writable(x: ArrayBase) -> None:

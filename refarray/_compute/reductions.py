@@ -24,9 +24,9 @@ from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check
 from refarray._compute.casting import cast
-from refarray._compute.engine import call, kernels
+from refarray._compute.engine import call, compute, kernels
 from refarray._compute.pipeline import NUMERIC, category_error
-from refarray._memory.native import ArrayBase, allocate
+from refarray._memory.native import ArrayBase, allocate, view
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
@@ -36,18 +36,20 @@ Axes = int | tuple[int, ...] | None
 
 def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:
     """Reduce `x` along `axis` with a ufunc of the engine, to elements of `dtype`."""
+    axes: tuple[int, ...] | None = None
     shape: tuple[int, ...] = ()
-    axes = None
-    if axis is not None or keepdims:
-        axes, shape = reduced(x._shape, axis, keepdims)
-    out: Array = allocate(shape, dtype, x.device, False)
-    values = x._view
+    if axis is not None:
+        axes, shape = reduced(x._shape, axis, False)
+    values: Any = x
     if profile.guarded:
         if ufunc in ("add", "multiply"):
-            pedantic_sums.reduction(ufunc, values, axes, dtype)
-        values = freedom.regrouped(values, axes)
+            pedantic_sums.reduction(ufunc, x._view, axes, dtype)
+        values = freedom.regrouped(x._view, axes)
     kernel = getattr(kernels(x.device), ufunc).reduce
-    call(kernel, values, axes, None, out._view, keepdims)
+    out: Array = compute(kernel, shape, dtype, x.device, values, axes, None)
+    if keepdims:
+        _, shape = reduced(x._shape, axis, True)
+        out = view(out, 0, shape, None, False)
     return out
 
 
@@ -155,17 +157,16 @@ def accumulate(
             f"has {x.ndim} axes (array API 2025.12, {name})"
         )
     along = 0 if axis is None else normalize_axis(axis, x.ndim)
-    shape = x._shape
-    if initial is not None:
-        shape = (*shape[:along], shape[along] + 1, *shape[along + 1 :])
-    out: Array = allocate(shape, result, x.device, False)
     if profile.guarded:
         pedantic_sums.accumulation(name, x._view, along, result)
-    target = out._view
-    if initial is not None:
-        steps = target.swapaxes(0, along)
-        steps[0] = initial
-        target = steps[1:].swapaxes(0, along)
     kernel = getattr(kernels(x.device), ufunc).accumulate
-    call(kernel, x._view, along, target.dtype, target)
+    shape = x._shape
+    if initial is None:
+        out: Array = compute(kernel, shape, result, x.device, x, along, None)
+        return out
+    shape = (*shape[:along], shape[along] + 1, *shape[along + 1 :])
+    out = allocate(shape, result, x.device, False)
+    steps = out._view.swapaxes(0, along)
+    steps[0] = initial
+    call(kernel, x._view, along, None, steps[1:].swapaxes(0, along))
     return out

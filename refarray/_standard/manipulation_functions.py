@@ -213,8 +213,11 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
         raise TypeError(f"copy must be True, False or None, not {copy!r}")
     target = _inferred(x, shape)
     if copy is not True:
-        strides = reshaped_strides(x._shape, x._strides, target)
-        if strides is not None:
+        compact = x._row_major
+        strides = None
+        if not compact:
+            strides = reshaped_strides(x._shape, x._strides, target)
+        if compact or strides is not None:
             # What `copy=None` makes possible is the library's to say; False is a word.
             return (share if copy is None else view)(x, 0, target, strides, False)
         if copy is False:
