@@ -31,6 +31,15 @@ class Balance:
                 assert getattr(after, made) - getattr(after, deleted) == held, made
 
 
+def pytest_collection_finish():
+    """Let no collection of garbage look through the tests that pytest has found.
+
+    There are thousands, kept to the end, and many tests collect garbage.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def balance():
     """`with balance:` asserts that what is made inside is given back inside."""
