@@ -401,7 +401,10 @@ def __getattr__(name: str) -> _Any:
     from importlib import import_module
 
     if name in _extensions():
-        return import_module(f"refarray._standard.{name}")
+        extension = import_module(f"refarray._standard.{name}")
+        if not _profile.guarded:
+            globals()[name] = extension  # until a profile may lack it
+        return extension
     if name in _ON_REQUEST:
         return import_module(f"refarray.{name}")
     if name in _EXTENSIONS:
@@ -414,6 +417,14 @@ def __getattr__(name: str) -> _Any:
 def _extensions() -> list[str]:
     present = _profile.active().extensions
     return [name for name in _EXTENSIONS if name in present]
+
+
+def _ask_again() -> None:
+    for name in _EXTENSIONS:
+        globals().pop(name, None)
+
+
+_profile.on_guard.append(_ask_again)
 
 
 def __dir__() -> list[str]:

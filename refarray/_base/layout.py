@@ -150,6 +150,15 @@ def size_of(shape: Shape) -> int:
     return prod(shape)
 
 
+def agree_elsewhere(shape1: Shape, shape2: Shape, axis: int) -> bool:
+    """Tell whether two shapes differ in the size of one axis at most."""
+    return (
+        len(shape1) == len(shape2)
+        and shape1[:axis] == shape2[:axis]
+        and shape1[axis + 1 :] == shape2[axis + 1 :]
+    )
+
+
 # Axes --------------------------------------------------------------------------------
 
 
@@ -193,6 +202,15 @@ def row_major_strides(shape: Shape) -> Strides:
         # An empty array keeps the strides it would have with one element there.
         step *= n or 1
     return tuple(strides[::-1])
+
+
+@remembered
+def moved(ndim: int, sources: Axes, destinations: Axes) -> Axes:
+    """Return the order of axes in which each source stands at its destination."""
+    order = [axis for axis in range(ndim) if axis not in sources]
+    for place in sorted(destinations):
+        order.insert(place, sources[destinations.index(place)])
+    return tuple(order)
 
 
 @remembered

@@ -37,7 +37,7 @@ def check(name: str, x: object, category: Category = ANY) -> None:
     """
     if not isinstance(x, ArrayBase):
         raise operand_error(name, x)
-    if x.dtype not in category.dtypes:
+    if x.dtype.key not in category.keys:
         raise category_error(name, category, x.dtype)
 
 
@@ -78,9 +78,10 @@ def operands(
     """
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
         check(name, x1, category)
-        if x2.dtype is not x1.dtype:
+        dtype, device = x1.dtype, x1.device
+        if x2.dtype is not dtype or x2.device is not device:
             check(name, x2, category)
-        dtype, device = common(name, (x1, x2))
+            dtype, device = common(name, (x1, x2))
         return x1._view, x2._view, dtype, device
     for x in (x1, x2):
         if isinstance(x, ArrayBase):

@@ -46,11 +46,12 @@ ResultRule = Callable[[DType], DType]
 class Category:
     """The dtypes that a function takes, by the standard's word for them."""
 
-    __slots__ = ("words", "dtypes")
+    __slots__ = ("words", "dtypes", "keys")
 
     def __init__(self, words: str, dtypes: frozenset[DType]) -> None:
         self.words = words
         self.dtypes = dtypes
+        self.keys = frozenset([dtype.key for dtype in dtypes])
 
 
 _K = dtypes.KINDS
@@ -253,7 +254,7 @@ def binary(
 def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) -> Array:
     """Limit `x` to [`lower`, `upper`], both in the dtype of `x`."""
     check_array("clip", x)
-    if x.dtype not in REAL.dtypes:
+    if x.dtype.key not in REAL.keys:
         raise category_error("clip", REAL, x.dtype)
     low = None if lower is None else _as_limit(x, lower, "min")
     high = None if upper is None else _as_limit(x, upper, "max")
@@ -292,9 +293,10 @@ def _as_limit(x: Array, limit: Array | float, which: str) -> Any:
                 "convert the limit with astype",
             )
         return view(limit).astype(NUMPY_DTYPES[x.dtype], copy=False)
-    _plan_for_scalar("clip", REAL, x, limit, same)
-    if type(limit) not in _SCALARS:
-        limit = plain_scalar(limit)  # type: ignore[assignment]
+    if type(limit) is not float or x.dtype.key not in REAL_FLOATING.keys:
+        _plan_for_scalar("clip", REAL, x, limit, same)  # refuses what does not fit
+        if type(limit) not in _SCALARS:
+            limit = plain_scalar(limit)  # type: ignore[assignment]
     limits = IINFO.get(x.dtype) if type(limit) is int else None
     if limits is not None:
         # Beyond the range of the dtype, on the side where every element is within.

@@ -125,15 +125,7 @@ def moveaxis(
             f"moveaxis takes as many destinations as sources, got {source} and "
             f"{destination} (array API 2025.12, moveaxis)"
         )
-    return _permuted(x, _moved(x.ndim, from_, to))
-
-
-@layout.remembered
-def _moved(ndim: int, from_: layout.Axes, to: layout.Axes) -> layout.Axes:
-    order = [axis for axis in range(ndim) if axis not in from_]
-    for place in sorted(to):
-        order.insert(place, from_[to.index(place)])
-    return tuple(order)
+    return _permuted(x, layout.moved(x.ndim, from_, to))
 
 
 def _permuted(x: Array, order: layout.Axes) -> Array:
@@ -278,7 +270,7 @@ def concat(
     size = 0
     for x in arrays:
         shape = x._shape
-        if shape != first and not _agree(shape, first, i):
+        if shape != first and not layout.agree_elsewhere(shape, first, i):
             raise ValueError(
                 f"concat along axis {i} takes shapes that agree elsewhere, got "
                 f"{first} and {shape} (array API 2025.12, concat)"
@@ -314,17 +306,11 @@ def _check_arrays(name: str, arrays: object) -> None:
         )
     if not arrays:
         raise ValueError(f"{name} takes at least one array (array API 2025.12, {name})")
+    check(name, arrays[0])
+    dtype = arrays[0].dtype
     for x in arrays:
-        check(name, x)
-
-
-def _agree(shape1: tuple[int, ...], shape2: tuple[int, ...], axis: int) -> bool:
-    """Tell whether two shapes agree but for an axis."""
-    return (
-        len(shape1) == len(shape2)
-        and shape1[:axis] == shape2[:axis]
-        and shape1[axis + 1 :] == shape2[axis + 1 :]
-    )
+        if not isinstance(x, ArrayBase) or x.dtype is not dtype:
+            check(name, x)
 
 
 # Repeating ---------------------------------------------------------------------------

@@ -166,13 +166,12 @@ def where(
     """
     check("where", condition, BOOL)
     v1, v2, dtype, device = operands("where", ANY, x1, x2)
+    if condition.device is not device:
+        raise device_error("where", device, condition.device)
     shape = condition._shape
-    for x in (condition, x1, x2):
-        if isinstance(x, ArrayBase):
-            if x.device is not device:
-                raise device_error("where", device, x.device)
-            if x._shape != shape:
-                shape = broadcast_shapes(shape, x._shape)
+    for x in (x1, x2):
+        if isinstance(x, ArrayBase) and x._shape != shape:
+            shape = broadcast_shapes(shape, x._shape)
     out: Array = allocate(shape, dtype, device, False)
     k, target, mask = kernels(device), out._view, condition._view
     call(_choose, k, target, mask, v1, v2)
