@@ -49,11 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=harness.ROUNDS)
     parser.add_argument("--seconds", type=float, default=harness.SECONDS)
     parser.add_argument(
-        "--write", type=Path, help="write speed.json, .md and .svg to this folder"
+        "--write", type=Path, help="write the figures into this folder of docs"
     )
     options = parser.parse_args(arguments)
     if unknown := set(options.subjects) - set(SUBJECTS):
         parser.error(f"no such subject: {', '.join(unknown)}")
+    if options.write and options.subjects:
+        parser.error("--write is for all subjects together")
 
     results = {}
     for subject in options.subjects or SUBJECTS:

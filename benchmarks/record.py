@@ -1,4 +1,6 @@
-"""What a run leaves behind: docs/reference/speed.json, and the page and plot from it.
+"""What a run leaves behind: docs/reference/speed.json, and what is made from it.
+
+That is the page and the plot beside it, and the figures in docs/explanation/speed.md.
 
 Next: __main__.py.
 """
@@ -17,8 +19,6 @@ from typing import Any
 from benchmarks import plot, report
 from benchmarks.harness import Result, Target
 from benchmarks.libraries import libraries
-
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 PACKAGES = {
     "numpy": "numpy",
@@ -98,13 +98,28 @@ allowed. Values depend on the machine, ratios hardly do.
 """
 
 
-def write(folder: Path, results: report.Results) -> None:
-    """Write speed.json, and speed.md and speed.svg from it."""
+def with_figures(text: str, results: report.Results) -> str:
+    """Return docs/explanation/speed.md with the figures of the breakdown renewed."""
+    figures = report.figures(results["breakdown"])
+    before, start, rest = text.partition("<!-- figures -->\n")
+    _, end, after = rest.partition("\n<!-- end -->")
+    return before + start + figures + end + after
+
+
+def write(docs: Path, results: report.Results) -> None:
+    """Write speed.json and what is made from it."""
     text = as_json(results)
+    (docs / "reference" / "speed.json").write_text(text, encoding="utf-8")
+    render(docs)
+
+
+def render(docs: Path) -> None:
+    """Make speed.md and speed.svg from speed.json; renew the figures."""
+    text = (docs / "reference" / "speed.json").read_text(encoding="utf-8")
+    results = from_json(text)
     points = [result for rows in results.values() for result in rows]
-    for name, content in {
-        "speed.json": text,
-        "speed.md": page(text),
-        "speed.svg": plot.svg(points),
-    }.items():
-        (folder / name).write_text(content, encoding="utf-8")
+    (docs / "reference" / "speed.md").write_text(page(text), encoding="utf-8")
+    (docs / "reference" / "speed.svg").write_text(plot.svg(points), encoding="utf-8")
+    explanation = docs / "explanation" / "speed.md"
+    renewed = with_figures(explanation.read_text(encoding="utf-8"), results)
+    explanation.write_text(renewed, encoding="utf-8")

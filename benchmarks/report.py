@@ -92,6 +92,14 @@ def markdown(results: Results) -> str:
     return "\n\n".join(blocks)
 
 
+def figures(results: Iterable[Result]) -> str:
+    """Only our own values, as a table in Markdown."""
+    rows = [["", "time"], ["---", "---:"]]
+    for result in results:
+        rows.append([_plain(result.work), amount(result.values[OURS], result.unit)])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
     return text.replace("_", r"\_").replace("*", r"\*")

@@ -1,7 +1,7 @@
 """Where the time of one addition and of one exchange goes.
 
 The steps are called one by one, as the library calls them; what is left of the whole is
-dispatch: finding out what to do. docs/explanation/speed.md has the figures.
+dispatch: finding out what to do. docs/explanation/speed.md explains them.
 
 Next: rows_import.py.
 """

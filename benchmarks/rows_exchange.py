@@ -73,9 +73,12 @@ def _with_torch(own: Mapping[str, Any]) -> list[Row]:
 
 def _load(arrays: Mapping[str, Any]) -> dict[str, Measure]:
     """Measure the `from_dlpack` of each library, on the array given for it."""
+    found = {name: libraries()[name] for name in arrays}
     return {
-        name: statement("load(x)", load=libraries()[name].xp.from_dlpack, x=x)
-        for name, x in arrays.items()
+        name: statement(
+            f"load(x){library.finished}", load=library.xp.from_dlpack, x=arrays[name]
+        )
+        for name, library in found.items()
     }
 
 

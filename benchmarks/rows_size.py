@@ -54,6 +54,6 @@ def _point(work: str, x: np.ndarray, measured: Mapping[str, Measure]) -> Row:
 
 def _from_numpy(x: np.ndarray) -> dict[str, Measure]:
     return {
-        name: statement("load(x)", load=library.xp.from_dlpack, x=x)
+        name: statement(f"load(x){library.finished}", load=library.xp.from_dlpack, x=x)
         for name, library in libraries().items()
     }

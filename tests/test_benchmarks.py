@@ -166,6 +166,7 @@ RESULTS = {
         Result("share_it", {"refarray": 3e-7, "numpy": 2e-7}, at_most(numpy=3.0)),
         Result("a * b", {"refarray": 0.01234, "torch": 1.5}),
     ],
+    "breakdown": [Result("add: view", {"refarray": 2e-7})],
     "memory": [Result("array", {"refarray": 200, "numpy": 100}, unit="B")],
     "size": [
         Result(
@@ -181,14 +182,17 @@ RESULTS = {
 
 def test_table() -> None:
     assert report.table(RESULTS).splitlines() == [
-        "          refarray   numpy  torch  refarray / other (target)",
+        "           refarray   numpy  torch  refarray / other (target)",
         "",
         "small",
-        "share_it    300 ns  200 ns      -  1.50x numpy (at most 3x)",
-        "a * b      12.3 ms       -  1.5 s",
+        "share_it     300 ns  200 ns      -  1.50x numpy (at most 3x)",
+        "a * b       12.3 ms       -  1.5 s",
+        "",
+        "breakdown",
+        "add: view    200 ns       -      -",
         "",
         "memory",
-        "array        200 B   100 B      -  2.00x numpy",
+        "array         200 B   100 B      -  2.00x numpy",
         "",
         "size",
     ]
@@ -220,13 +224,42 @@ def test_amount(value: float, unit: str, text: str) -> None:
     assert report.amount(value, unit) == text
 
 
-def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    record.write(tmp_path, RESULTS)
-    text = (tmp_path / "speed.json").read_text()
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder of documentation before a run."""
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "explanation").mkdir()
+    text = "before\n<!-- figures -->\nold\nones\n<!-- end -->\nafter\n"
+    (tmp_path / "explanation" / "speed.md").write_text(text)
+    return tmp_path
+
+
+def test_a_record_is_read_as_it_was_written(docs: Path) -> None:
+    record.write(docs, RESULTS)
+    text = (docs / "reference" / "speed.json").read_text()
     assert record.from_json(text) == RESULTS
     assert set(json.loads(text)["versions"]) == {"numpy"}
-    assert (tmp_path / "speed.md").read_text() == record.page(text)
-    assert (tmp_path / "speed.svg").exists()
+    explanation = (docs / "explanation" / "speed.md").read_text().splitlines()
+    assert explanation[0::6] == ["before", "after"]
+    assert explanation[1:6] == [
+        "<!-- figures -->",
+        "|  | time |",
+        "| --- | ---: |",
+        "| add: view | 200 ns |",
+        "<!-- end -->",
+    ]
+
+
+def test_the_documentation_shows_the_record() -> None:
+    docs = Path(__file__).resolve().parents[1] / "docs"
+    text = (docs / "reference" / "speed.json").read_text()
+    results = record.from_json(text)
+    points = [result for rows in results.values() for result in rows]
+    assert (docs / "reference" / "speed.md").read_text() == record.page(text)
+    assert (docs / "reference" / "speed.svg").read_text() == plot.svg(points)
+    explanation = (docs / "explanation" / "speed.md").read_text()
+    assert explanation == record.with_figures(explanation, results)
+    assert set(results) == set(command.SUBJECTS)
 
 
 # The plot ----------------------------------------------------------------------------
@@ -284,23 +317,36 @@ def test_command_fails_when_a_target_is_missed(
     ours: float,
     status: int,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    docs: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    point = Row("add", constant(refarray=ours, numpy=1.0), point=("add", 8))
-    rows = [Row("work", constant(refarray=ours, numpy=1.0), at_most(numpy=3.0)), point]
-    monkeypatch.setattr(command, "SUBJECTS", {"planted": lambda: rows})
-    options = ["--rounds", "1", "--seconds", "0", "--write", str(tmp_path)]
+    values = constant(refarray=ours, numpy=1.0)
+    subjects = {
+        "planted": lambda: [Row("work", values, at_most(numpy=3.0))],
+        "size": lambda: [Row("add", values, point=("add", 8))],
+        "breakdown": lambda: [],
+    }
+    monkeypatch.setattr(command, "SUBJECTS", subjects)
+    options = ["--rounds", "1", "--seconds", "0", "--write", str(docs)]
     assert command.main(options) == status
     assert ("MISSED" in capsys.readouterr().out) == bool(status)
-    (result, _) = record.from_json((tmp_path / "speed.json").read_text())["planted"]
-    assert result.values == {"refarray": ours, "numpy": 1.0}
+    results = record.from_json((docs / "reference" / "speed.json").read_text())
+    assert results["planted"][0].values == {"refarray": ours, "numpy": 1.0}
 
 
-def test_unknown_subjects_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "no such subject: nothing"),
+        (["small", "--write", "docs"], "--write is for all subjects together"),
+    ],
+)
+def test_arguments_that_are_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
-        command.main(["nothing"])
-    assert "no such subject: nothing" in capsys.readouterr().err
+        command.main(arguments)
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("subject", command.SUBJECTS)

@@ -1,6 +1,6 @@
 """Measure the speed of refarray beside other libraries.
 
-    python tools/bench.py                   everything; writes docs/reference/speed.*
+    python tools/bench.py                   everything; writes the figures into docs/
     python tools/bench.py exchange small    these subjects only; writes nothing
 
 The other libraries are installed from the package index into an environment of their
@@ -63,7 +63,7 @@ def main() -> None:
     subjects = sys.argv[1:]
     print("Installing what refarray is measured beside ...", flush=True)
     python = str(install().python)
-    everything = ["--write", str(ROOT / "docs" / "reference")]
+    everything = ["--write", str(ROOT / "docs")]
     command = [python, "-m", "benchmarks", *(subjects or everything)]
     os.chdir(ROOT)
     os.execv(python, command)
