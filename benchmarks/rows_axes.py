@@ -14,12 +14,12 @@ from benchmarks.libraries import libraries, measures, operands
 
 MOST_AXES = 8
 
+# No sums or copies: an axis costs NumPy's kernels alone 30 to 50 ns there.
 CODES = {
     "add(x, x)": "xp.add(x, x)",
+    "x + 1.0": "x + 1.0",
     "x[...]": "x[...]",
-    "sum(x)": "xp.sum(x)",
     "reshape(x, (1,))": "xp.reshape(x, (1,))",
-    "asarray(x, copy=True)": "xp.asarray(x, copy=True)",
 }
 
 # Beside the microseconds of the others, what an axis costs cannot be seen.

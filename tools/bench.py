@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def install() -> Libraries:
             try:
                 environment.build()
             except NotInstalled as reason:
-                print(f"NOT MEASURED: {library}: {reason}", file=sys.stderr)
+                why = textwrap.shorten(str(reason), 120, placeholder=" ...")
+                print(f"NOT MEASURED: {library}: {why}", file=sys.stderr)
     return environment
 
 
