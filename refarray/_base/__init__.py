@@ -5,9 +5,9 @@ native module, so it can be read, and tested, on its own.
 
 Read in this order:
 
-1. `dtypes.py`: the data types, their kinds and their limits; `promotion.py`: how they
-   combine with each other and with Python scalars; `formats.py`: what the buffer
-   protocol calls them.
+1. `dtypes.py`, `floating.py`: the data types, their kinds and limits; `promotion.py`:
+   how they combine with each other and with Python scalars; `formats.py`: what the
+   buffer protocol calls them.
 2. `devices.py`: where memory can live, and the DLPack name of that place.
 3. `layout.py`: shapes, strides and offsets; broadcasting and basic indexing as sums
    over integers.

@@ -8,13 +8,12 @@ converts and passes them on, but does not compute with them.
 `bool` names the dtype from here on, as it does in the public namespace; Python's own
 is `builtins.bool`.
 
-Next: `promotion.py`, how they combine.
+Next: `floating.py`, more limits; then `promotion.py`, how dtypes combine.
 """
 
 from __future__ import annotations
 
 import builtins
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
@@ -243,21 +242,7 @@ def _numpy_table() -> dict[object, DType]:
 _MEANT = _numpy_table()
 
 
-# Limits ------------------------------------------------------------------------------
-
-
-class FInfo(NamedTuple):
-    """Limits of a real floating-point dtype, as Python numbers.
-
-    Source: array API 2025.12, data type functions, finfo.
-    """
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: DType
+# Limits: those of floating-point dtypes are in `floating.py` -------------------------
 
 
 class IInfo(NamedTuple):
@@ -270,21 +255,6 @@ class IInfo(NamedTuple):
     max: int
     min: int
     dtype: DType
-
-
-_MAX32 = (2 - 2.0**-23) * 2.0**127
-_SINGLE = FInfo(32, 2.0**-23, _MAX32, -_MAX32, 2.0**-126, float32)
-
-_MAX64 = sys.float_info.max
-_DOUBLE = FInfo(64, 2.0**-52, _MAX64, -_MAX64, 2.0**-1022, float64)
-
-# A complex dtype has the limits of its components.
-FINFO = {
-    float32: _SINGLE,
-    float64: _DOUBLE,
-    complex64: _SINGLE,
-    complex128: _DOUBLE,
-}
 
 
 def _integer_limits() -> dict[DType, IInfo]:

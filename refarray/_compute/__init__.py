@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         pedantic,
         pedantic_keys,
         pedantic_sums,
+        repairs,
         text,
     )
 
@@ -53,4 +54,5 @@ if not TYPE_CHECKING:
     pedantic = _OnRequest("pedantic")
     pedantic_keys = _OnRequest("pedantic_keys")
     pedantic_sums = _OnRequest("pedantic_sums")
+    repairs = _OnRequest("repairs")
     text = _OnRequest("text")

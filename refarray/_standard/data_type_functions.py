@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import builtins
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from refarray._base import profile, promotion
 from refarray._base.devices import Device, as_device
-from refarray._base.dtypes import FINFO, IINFO, KINDS, DType, FInfo, IInfo, as_dtype
+from refarray._base.dtypes import IINFO, KINDS, DType, IInfo, as_dtype
 from refarray._base.profile import mixes_with_numpy
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.array import Array
 from refarray._compute.conversion import moved
 from refarray._compute.pipeline import check_array, is_scalar, plain_scalar
 from refarray._memory.native import ArrayBase
+
+if TYPE_CHECKING:
+    from refarray._base.floating import FInfo
 
 
 def astype(
@@ -50,6 +54,8 @@ def finfo(type: DType | Array, /) -> FInfo:
 
     TypeError for any other dtype.
     """
+    from refarray._base.floating import FINFO
+
     dtype = _dtype_of(type)
     if dtype not in FINFO:
         raise TypeError(

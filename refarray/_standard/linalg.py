@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from refarray._base import profile
-from refarray._base.dtypes import FINFO, DType
+from refarray._base.dtypes import DType
+from refarray._base.floating import FINFO
 from refarray._base.layout import broadcast_shapes, from_sizes
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from refarray._base import dtypes
-from refarray._base.dtypes import FINFO, HELD, IINFO, KINDS, STANDARD, DType
+from refarray._base.dtypes import HELD, IINFO, KINDS, STANDARD, DType
+from refarray._base.floating import FINFO
 
 ALL = (*STANDARD, *HELD)
 
