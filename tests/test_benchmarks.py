@@ -86,26 +86,37 @@ def test_a_summary_combines_the_least_of_its_parts() -> None:
     assert results[1].missed() == []
 
 
+@pytest.mark.parametrize(
+    ("extra", "loops", "sample"),
+    [
+        ([3.0, 1.0, 2.0], [1, 2, 4], 2.5),  # runs of 5, 5 and 10 seconds
+        ([18.0, 0.0], [1, 1], 2.0),  # the time is up, but there was only one run
+        ([98.0], [1], 100.0),
+    ],
+)
 def test_a_sample_is_the_least_of_several_runs(
+    extra: list[float],
+    loops: list[int],
+    sample: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(harness, "RUN_SECONDS", 10.0)
     monkeypatch.setattr(harness, "SAMPLE_SECONDS", 20.0)
-    extra = iter([3.0, 1.0, 2.0])  # beside two seconds for each repetition
-    loops: list[int] = []
+    monkeypatch.setattr(harness, "LONG_SECONDS", 60.0)
+    waits = iter(extra)
+    seen: list[int] = []
 
     class Timer:
         def __init__(self, code: str, globals: dict[str, object]) -> None:
             assert (code, globals) == ("f(x)", {"x": 3})
 
         def timeit(self, number: int) -> float:
-            loops.append(number)
-            return 2.0 * number + next(extra)
+            seen.append(number)
+            return 2.0 * number + next(waits)
 
     monkeypatch.setattr(harness.timeit, "Timer", Timer)
-    measure = harness.statement("f(x)", x=3)
-    assert measure() == 2.5  # of 5 / 1, 5 / 2 and 10 / 4
-    assert loops == [1, 2, 4]
+    assert harness.statement("f(x)", x=3)() == sample
+    assert seen == loops
 
 
 def test_a_child_process_that_fails_is_no_result() -> None:
