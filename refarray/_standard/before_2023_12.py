@@ -13,7 +13,11 @@ from refarray._base.profile import defaults
 from refarray._compute.array import Array
 from refarray._compute.pipeline import check_array
 from refarray._compute.reductions import Axes
-from refarray._standard import linear_algebra_functions, statistical_functions
+from refarray._standard import (
+    linalg,
+    linear_algebra_functions,
+    statistical_functions,
+)
 
 __all__ = ["cross", "prod", "sum", "trace", "vecdot"]
 
@@ -46,8 +50,6 @@ def sum(
 
 def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
     """Sum of a diagonal of each matrix; by default in the default dtype of its kind."""
-    from refarray._standard import linalg  # with the package it would cost each import
-
     dtype = _sum_dtype("linalg.trace", x, dtype)
     return linalg.trace(x, offset=offset, dtype=dtype)
 
@@ -63,8 +65,6 @@ def _sum_dtype(name: str, x: Array, dtype: DType | None) -> DType | None:
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Vector product along an axis of size 3 of the broadcast shape."""
-    from refarray._standard import linalg  # as in trace
-
     return linalg.cross(x1, x2, axis=_axis_from_the_end("cross", x1, x2, axis))
 
 
