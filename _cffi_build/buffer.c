@@ -15,7 +15,7 @@ void ra_object_free(PyObject *object)
     Py_DECREF(type);
 }
 
-BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host)
+PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
 {
     BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
     if (!self) {
@@ -24,7 +24,7 @@ BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host)
     }
     self->buffer = buffer;
     self->on_host = on_host;
-    return self;
+    return (PyObject *)self;
 }
 
 static void buffer_dealloc(PyObject *object)

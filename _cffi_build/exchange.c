@@ -78,7 +78,7 @@ static int from_object(void *object, DLManagedTensorVersioned **out)
     uint64_t flags;
     if (ra_lend_tensor(self, &tensor, strides, &flags) < 0)
         return -1;
-    *out = ra_export(self->buffer->buffer, &tensor, 1, flags);
+    *out = ra_export(self->buffer, &tensor, 1, flags);
     if (!*out)
         PyErr_NoMemory();
     return *out ? 0 : -1;

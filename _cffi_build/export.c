@@ -97,7 +97,7 @@ static PyObject *export_array(ArrayObject *self, int versioned, int copied)
     uint64_t flags;
     if (ra_lend_tensor(self, &tensor, strides, &flags) < 0)
         return NULL;
-    return make_capsule(self->buffer->buffer, &tensor, versioned,
+    return make_capsule(self->buffer, &tensor, versioned,
                         flags | (copied ? RA_FLAG_IS_COPIED : 0));
 }
 

@@ -23,7 +23,7 @@ static int unused_capsule(PyObject *capsule)
                                           "'dltensor' or 'dltensor_versioned'");
         return -1;
     }
-    for (int versioned = 0; versioned < 2; versioned++) {
+    for (int versioned = 1; versioned >= 0; versioned--) {
         if (strcmp(name, ra_capsule_names[versioned][0]) == 0)
             return versioned;
         if (strcmp(name, ra_capsule_names[versioned][1]) == 0) {
@@ -164,7 +164,7 @@ static int is_deferred(const ra_device *device)
 static ra_buffer *take_over(PyObject *capsule, const offer *it, int deferred)
 {
     /* A profile was asked since, in Python: another thread may have taken it meanwhile. */
-    if (!PyCapsule_IsValid(capsule, ra_capsule_names[it->versioned][0])) {
+    if (ra_is_guarded() && !PyCapsule_IsValid(capsule, ra_capsule_names[it->versioned][0])) {
         unused_capsule(capsule);
         return NULL;
     }
@@ -183,11 +183,8 @@ static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dt
                           const ra_device *device)
 {
     int read_only = (buffer->flags & RA_FLAG_READ_ONLY) != 0;
-    BufferObject *memory = ra_buffer_object(buffer, ra_in_host_memory(device));
-    return memory ? ra_array_new(memory, dtype, device, it->first, it->tensor->ndim,
-                                 it->tensor->shape, it->strides, it->extent.size, read_only,
-                                 NULL)
-                  : NULL;
+    return ra_array_new(buffer, dtype, device, it->first, it->tensor->ndim, it->tensor->shape,
+                        it->strides, it->extent.size, read_only, NULL);
 }
 
 PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -270,7 +267,7 @@ PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_
     PyObject *shape = integers(it.tensor->ndim, it.tensor->shape);
     ra_normalize_strides(it.tensor->ndim, it.tensor->shape, it.strides);
     PyObject *strides = integers(it.tensor->ndim, it.strides);
-    PyObject *memory = (PyObject *)ra_buffer_object(buffer, place.device_type == kDLCPU);
+    PyObject *memory = ra_buffer_object(buffer, place.device_type == kDLCPU);
     if (!shape || !strides || !memory) {
         Py_XDECREF(shape);
         Py_XDECREF(strides);

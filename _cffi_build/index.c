@@ -188,10 +188,10 @@ static PyObject *as_view(selection *it)
             sizes.unknown += (PyObject *)Py_TYPE(PyTuple_GetItem(sizes.tuple, i)) ==
                              ra_unknown_size;
     }
-    PyObject *view = ra_array_new(
-        (BufferObject *)Py_NewRef((PyObject *)whole->buffer), whole->type, whole->device,
-        whole->data + (size ? it->offset * ra_itemsize(whole->type) : 0), it->ndim,
-        it->shape, it->strides, size, whole->read_only, &sizes);
+    char *data = whole->data + (size ? it->offset * ra_itemsize(whole->type) : 0);
+    ra_buffer_retain(whole->buffer);
+    PyObject *view = ra_array_new(whole->buffer, whole->type, whole->device, data, it->ndim,
+                                  it->shape, it->strides, size, whole->read_only, &sizes);
     Py_XDECREF(sizes.tuple);
     return view;
 }

@@ -56,18 +56,21 @@ PyObject *ra_new(PyObject *shape_object, PyObject *dtype_object, PyObject *devic
         return NULL;
     }
     PyObject *view;
-    BufferObject *spare =
-        ra_on_host(device) ? ra_take_spare(dtype, ndim, shape, &view) : NULL;
-    if (spare) {
-        ra_buffer *reused = spare->buffer;
+    PyObject *memory = ra_on_host(device) ? ra_take_spare(dtype, ndim, shape, &view) : NULL;
+    if (memory) {
+        ra_buffer *reused = ((BufferObject *)memory)->buffer;
         if (zeroed)
             memset(reused->address, 0, reused->nbytes);
-        PyObject *array = ra_array_new(spare, dtype, device, reused->address, ndim, shape,
+        ra_buffer_retain(reused);
+        PyObject *array = ra_array_new(reused, dtype, device, reused->address, ndim, shape,
                                        strides, extent.size, 0, &sizes);
-        if (array)
+        if (array) {
+            ((ArrayObject *)array)->memory = memory;
             ((ArrayObject *)array)->view = view;
-        else
+        } else {
+            Py_DECREF(memory);
             Py_DECREF(view);
+        }
         return array;
     }
     int here = device->memory == RA_HOST || device->memory == RA_PRETEND;
@@ -81,11 +84,8 @@ PyObject *ra_new(PyObject *shape_object, PyObject *dtype_object, PyObject *devic
                      shape_object, dtype_object, (long long)extent.high);
         return NULL;
     }
-    char *data = buffer->address;
-    BufferObject *memory = ra_buffer_object(buffer, ra_in_host_memory(device));
-    return memory ? ra_array_new(memory, dtype, device, data, ndim, shape, strides,
-                                 extent.size, 0, &sizes)
-                  : NULL;
+    return ra_array_new(buffer, dtype, device, buffer->address, ndim, shape, strides,
+                        extent.size, 0, &sizes);
 }
 
 PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -132,7 +132,7 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
     const char *wrong = ra_measure(ndim, shape, strides, itemsize, &extent);
     char *data = NULL;
     if (!wrong && extent.size) {
-        ra_buffer *buffer = base->buffer->buffer;
+        ra_buffer *buffer = base->buffer;
         int64_t room = (int64_t)buffer->nbytes;
         int64_t start = base->data - buffer->address;
         /* In elements first, so that no product can overflow. */
@@ -148,8 +148,8 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
                      args[3], wrong);
         return NULL;
     }
-    BufferObject *shared = (BufferObject *)Py_NewRef((PyObject *)base->buffer);
-    return ra_array_new(shared, base->type, base->device, data, ndim, shape, strides,
+    ra_buffer_retain(base->buffer);
+    return ra_array_new(base->buffer, base->type, base->device, data, ndim, shape, strides,
                         extent.size, read_only || base->read_only, &sizes);
 }
 
@@ -230,13 +230,32 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
         free(lent);
         return PyErr_NoMemory();
     }
-    BufferObject *memory = ra_buffer_object(buffer, 1);
-    return memory ? ra_array_new(memory, dtype, host, data, ndim, shape, strides,
-                                 extent.size, read_only, NULL)
-                  : NULL;
+    return ra_array_new(buffer, dtype, host, data, ndim, shape, strides, extent.size,
+                        read_only, NULL);
 }
 
 /* ---- The kernels' view --------------------------------------------------------------- */
+
+/* Put what was made into its place, unless a finalizer that ran meanwhile, or another
+ * thread, has put one there already. Steals `made`; returns a new reference. */
+static PyObject *settle(_Atomic(PyObject *) *place, PyObject *made)
+{
+    PyObject *first = NULL;
+    if (!made || atomic_compare_exchange_strong(place, &first, made))
+        return Py_XNewRef(made);
+    Py_DECREF(made);
+    return Py_NewRef(first);
+}
+
+PyObject *ra_array_memory(PyObject *object, void *closure)
+{
+    (void)closure;
+    ArrayObject *self = (ArrayObject *)object;
+    if (self->memory)
+        return Py_NewRef(self->memory);
+    ra_buffer_retain(self->buffer);
+    return settle(&self->memory, ra_buffer_object(self->buffer, ra_in_host_memory(self->device)));
+}
 
 /* numpy.ndarray(shape, dtype, buffer, offset, strides), made when it is first asked for. */
 PyObject *ra_array_view(PyObject *object, void *closure)
@@ -261,13 +280,15 @@ PyObject *ra_array_view(PyObject *object, void *closure)
         if (!byte_strides)
             return NULL;
     }
-    int64_t start = self->size ? self->data - self->buffer->buffer->address : 0;
-    PyObject *offset = PyLong_FromLongLong(start);
+    int64_t start = self->size ? self->data - self->buffer->address : 0;
+    PyObject *memory = ra_array_memory(object, NULL);
+    PyObject *offset = memory ? PyLong_FromLongLong(start) : NULL;
     PyObject *view = NULL;
     if (offset)
         view = PyObject_CallFunctionObjArgs(ra_make_view, self->sizes, self->type->view_dtype,
-                                            self->buffer, offset, byte_strides, NULL);
+                                            memory, offset, byte_strides, NULL);
     Py_XDECREF(offset);
+    Py_XDECREF(memory);
     if (byte_strides != Py_None)
         Py_DECREF(byte_strides);
     if (view && self->read_only) {
@@ -276,12 +297,5 @@ PyObject *ra_array_view(PyObject *object, void *closure)
             Py_CLEAR(view);
         Py_XDECREF(done);
     }
-    if (!view)
-        return NULL;
-    /* A finalizer that ran meanwhile, or another thread, may have made one already. */
-    PyObject *first = NULL;
-    if (atomic_compare_exchange_strong(&self->view, &first, view))
-        return Py_NewRef(view);
-    Py_DECREF(view);
-    return Py_NewRef(first);
+    return settle(&self->view, view);
 }

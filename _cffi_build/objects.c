@@ -25,7 +25,7 @@ static PyObject *tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *gi
     return out;
 }
 
-PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
+PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
                        int read_only, const ra_sizes *sizes)
@@ -66,7 +66,7 @@ PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
 
 failed:
     Py_XDECREF((PyObject *)self);
-    Py_DECREF((PyObject *)buffer);
+    ra_buffer_let_go(buffer);
     return NULL;
 }
 
@@ -77,7 +77,9 @@ static void array_dealloc(PyObject *object)
         PyObject_ClearWeakRefs(object);
     if (!ra_spare(self)) {
         Py_XDECREF(self->view);
-        Py_XDECREF((PyObject *)self->buffer);
+        Py_XDECREF(self->memory);
+        if (self->buffer)
+            ra_buffer_let_go(self->buffer);
     }
     Py_XDECREF(self->shape);
     Py_XDECREF(self->sizes);
@@ -243,7 +245,7 @@ static PyObject *array_byte_offset(PyObject *object, void *closure)
 {
     (void)closure;
     ArrayObject *self = (ArrayObject *)object;
-    return PyLong_FromSsize_t(self->size ? self->data - self->buffer->buffer->address : 0);
+    return PyLong_FromSsize_t(self->size ? self->data - self->buffer->address : 0);
 }
 
 static PyObject *array_read_only(PyObject *self, void *closure)
@@ -262,8 +264,6 @@ static PyMemberDef array_members[] = {
      "Data type of the elements. Source: array API, array.dtype."},
     {"device", T_OBJECT_EX, offsetof(ArrayObject, device_object), READONLY,
      "Device whose memory holds the elements. Source: array API, array.device."},
-    {"_buffer", T_OBJECT_EX, offsetof(ArrayObject, buffer), READONLY,
-     "The memory, shared with every view of it."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, NULL},
     {0},
 };
@@ -273,6 +273,7 @@ static PyGetSetDef array_getset[] = {
     {"size", array_size, NULL,
      "Number of elements; None if it is not known. Source: array API, array.size.", NULL},
     {"_size", array_count, NULL, "Number of elements; an Unknown where size is None.", NULL},
+    {"_buffer", ra_array_memory, NULL, "The memory, which every view of it shares.", NULL},
     {"_view", ra_array_view, NULL, "What kernels compute with: a view of this memory.",
      NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},

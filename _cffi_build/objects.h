@@ -56,7 +56,7 @@ int ra_is_guarded(void);
 int ra_admit(const ra_dtype *dtype, const ra_device *device);   /* a new array */
 int ra_lend(int *read_only, uint64_t *scramble);                /* memory to others */
 
-/* Memory as a Python object. Arrays and the views that kernels use share it. */
+/* Memory as a Python object, for the views that kernels use. Made when one is made. */
 typedef struct {
     PyObject_HEAD
     ra_buffer *buffer;
@@ -71,7 +71,8 @@ typedef struct {
     PyObject *sizes;            /* the same tuple, or one with all sizes */
     PyObject *dtype;
     PyObject *device_object;
-    BufferObject *buffer;
+    ra_buffer *buffer;
+    _Atomic(PyObject *) memory; /* the same as a BufferObject, once there is one */
     _Atomic(PyObject *) view;   /* the kernels' view of this memory, once there is one */
     PyObject *weak_references;
     const ra_dtype *type;
@@ -101,20 +102,22 @@ extern PyObject *ra_unknown_size;       /* the subclass, once it is registered *
 /* Both steal their first argument, also when they fail. The layout of an array must have
  * been measured, and must lie inside the buffer; strides of length-1 axes are normalised.
  * sizes: the shape, if there is a tuple of it already, or NULL. */
-BufferObject *ra_buffer_object(ra_buffer *buffer, int on_host);
-PyObject *ra_array_new(BufferObject *buffer, const ra_dtype *dtype,
+PyObject *ra_buffer_object(ra_buffer *buffer, int on_host);
+PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
                        int read_only, const ra_sizes *sizes);
+
+PyObject *ra_array_memory(PyObject *array, void *closure);      /* attribute _buffer */
 
 void ra_object_free(PyObject *object);
 extern char ra_nothing[64];     /* where an array without elements points to */
 
 /* The memory and the view of an array that is let go, kept for the next one alike: 1 if they
- * were, and are no longer the array's. Taken back, the view is a new reference too. */
+ * were, and are no longer the array's. Taken back, both are new references. */
 int ra_spare(ArrayObject *array);
-BufferObject *ra_take_spare(const ra_dtype *dtype, int32_t ndim, const int64_t *shape,
-                            PyObject **view);
+PyObject *ra_take_spare(const ra_dtype *dtype, int32_t ndim, const int64_t *shape,
+                        PyObject **view);
 
 /* Memory that only a driver can give, and what kernels there compute with (devices.c);
  * NULL with an exception set where that cannot be. */

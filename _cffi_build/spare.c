@@ -12,7 +12,7 @@
 #define RA_SPARE_BYTES 1024
 
 typedef struct {
-    BufferObject *buffer;
+    PyObject *memory;
     PyObject *view;
     const ra_dtype *dtype;
     int32_t ndim;
@@ -30,53 +30,59 @@ static int is_reusable(ArrayObject *self)
 #ifdef Py_GIL_DISABLED
     return 0;
 #else
-    if (!self->view || Py_REFCNT(self->view) != 1 || self->ndim > RA_ROOM)
+    if (!self->view || Py_REFCNT(self->view) != 1 || Py_REFCNT(self->memory) != 2 ||
+        self->ndim > RA_ROOM)
         return 0;
-    BufferObject *buffer = self->buffer;
     int64_t compact[RA_ROOM];
     ra_compact_strides(self->ndim, ra_shape(self), compact);
-    return Py_REFCNT((PyObject *)buffer) == 2 && ra_on_host(self->device) &&
-           buffer->buffer->nbytes <= RA_SPARE_BYTES && self->size && !self->read_only &&
-           buffer->buffer->nbytes == (size_t)(self->size * ra_itemsize(self->type)) &&
+    return ra_on_host(self->device) && self->size && !self->read_only &&
+           self->buffer->nbytes <= RA_SPARE_BYTES &&
+           self->buffer->nbytes == (size_t)(self->size * ra_itemsize(self->type)) &&
            memcmp(compact, ra_strides(self), (size_t)self->ndim * sizeof *compact) == 0;
 #endif
 }
 
+static ra_buffer *buffer_of(spare *slot) { return ((BufferObject *)slot->memory)->buffer; }
+
 static void give_back(spare old)
 {
-    if (!old.buffer)
+    if (!old.memory)
         return;
-    ra_buffer_count_live(old.buffer->buffer, 0);
+    ra_buffer_count_live(buffer_of(&old), 0);
     Py_DECREF(old.view);
-    Py_DECREF((PyObject *)old.buffer);
+    Py_DECREF(old.memory);
 }
 
 int ra_spare(ArrayObject *self)
 {
-    if (!is_reusable(self) || !ra_buffer_count_cached(self->buffer->buffer))
+    if (!is_reusable(self))
         return 0;
-    spare *slot = &spares[next];
-    spare old = *slot;
+    ra_buffer_let_go(self->buffer);     /* the array's own; `memory` has another */
+    self->buffer = NULL;
+    spare kept = {self->memory, self->view, self->type, self->ndim, {0}};
+    if (!ra_buffer_count_cached(buffer_of(&kept)))
+        return 0;
+    memcpy(kept.shape, ra_shape(self), (size_t)self->ndim * sizeof *kept.shape);
+    spare old = spares[next];
+    spares[next] = kept;
     next = (next + 1) % RA_SPARES;
-    *slot = (spare){self->buffer, self->view, self->type, self->ndim, {0}};
-    memcpy(slot->shape, ra_shape(self), (size_t)self->ndim * sizeof *slot->shape);
     give_back(old);
     return 1;
 }
 
-BufferObject *ra_take_spare(const ra_dtype *dtype, int32_t ndim, const int64_t *shape,
-                            PyObject **view)
+PyObject *ra_take_spare(const ra_dtype *dtype, int32_t ndim, const int64_t *shape,
+                        PyObject **view)
 {
     for (int i = 0; i < RA_SPARES; i++) {
         spare *slot = &spares[i];
         if (slot->dtype != dtype || slot->ndim != ndim ||
             memcmp(slot->shape, shape, (size_t)ndim * sizeof *shape) != 0)
             continue;
-        BufferObject *buffer = slot->buffer;
+        PyObject *memory = slot->memory;
+        ra_buffer_count_live(buffer_of(slot), 1);
         *view = slot->view;
         *slot = (spare){0};
-        ra_buffer_count_live(buffer->buffer, 1);
-        return buffer;
+        return memory;
     }
     return NULL;
 }
