@@ -5,7 +5,7 @@ functions of interface.h, and `lib.ra_install` adds the types and fast functions
 native.c. Reading order of the C code: dlpack.h, interface.h, memory.h, memory.c,
 tensor.h, tensor.c, deferred.h, deferred.c (no Python up to here), objects.h,
 registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c, devices.c,
-export.c, import.c, exchange.c, native.c.
+export.c, import.c, consumer.c, exchange.c, native.c.
 """
 
 import sysconfig
@@ -16,7 +16,7 @@ from cffi import FFI
 HERE = Path(__file__).parent
 SOURCES = ["memory", "tensor", "deferred", "registry", "buffer"]
 SOURCES += ["objects", "spare", "make", "index", "compute", "devices"]
-SOURCES += ["export", "import", "exchange", "native"]
+SOURCES += ["export", "import", "consumer", "exchange", "native"]
 HEADERS = ["dlpack.h", "interface.h"]
 
 # Free-threaded builds have no limited API before Python 3.15.

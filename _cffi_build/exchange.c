@@ -139,6 +139,19 @@ static const DLPackExchangeAPI *open_api(PyObject *capsule)
     return (const DLPackExchangeAPI *)header;
 }
 
+PyObject *ra_import_object(PyObject *capsule, PyObject *x)
+{
+    const DLPackExchangeAPI *theirs = open_api(capsule);
+    DLManagedTensorVersioned *managed = NULL;
+    if (!theirs || theirs->managed_tensor_from_py_object_no_sync(x, &managed) != 0)
+        return NULL;
+    if (!managed) {
+        PyErr_SetString(PyExc_BufferError, "the exchange API gave no tensor and no error");
+        return NULL;
+    }
+    return ra_array_from_managed(managed);
+}
+
 PyObject *ra_py_import_object(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
@@ -146,13 +159,5 @@ PyObject *ra_py_import_object(PyObject *module, PyObject *const *args, Py_ssize_
         PyErr_SetString(PyExc_TypeError, "import_object(api, x)");
         return NULL;
     }
-    const DLPackExchangeAPI *theirs = open_api(args[0]);
-    DLManagedTensorVersioned *managed = NULL;
-    if (!theirs || theirs->managed_tensor_from_py_object_no_sync(args[1], &managed) != 0)
-        return NULL;
-    if (!managed) {
-        PyErr_SetString(PyExc_BufferError, "the exchange API gave no tensor and no error");
-        return NULL;
-    }
-    return ra_array_from_managed(managed);
+    return ra_import_object(args[0], args[1]);
 }

@@ -69,14 +69,21 @@ static int read_number(PyObject *pair, Py_ssize_t i, long *out)
     return !(*out == -1 && PyErr_Occurred());
 }
 
+static int read_pair(PyObject *pair, long *type, long *id)
+{
+    if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2 && read_number(pair, 0, type) &&
+        read_number(pair, 1, id))
+        return 1;
+    PyErr_Clear();
+    return 0;
+}
+
 static int agrees(const DLTensor *tensor, PyObject *announced)
 {
     long type, id;
     if (!announced)
         return 1;
-    if (!PyTuple_Check(announced) || PyTuple_Size(announced) != 2 ||
-        !read_number(announced, 0, &type) || !read_number(announced, 1, &id)) {
-        PyErr_Clear();
+    if (!read_pair(announced, &type, &id)) {
         PyErr_Format(PyExc_TypeError,
                      "__dlpack_device__ must return a tuple of two integers, got %R "
                      "(array API, array.__dlpack_device__)",
@@ -187,22 +194,27 @@ static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dt
                         it->strides, it->extent.size, read_only, NULL);
 }
 
-PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced)
 {
-    (void)module;
     offer it;
-    if (n != 1 && n != 2) {
-        PyErr_SetString(PyExc_TypeError, "import_capsule(capsule[, announced_device])");
-        return NULL;
-    }
-    if (open_capsule(args[0], n == 2 ? args[1] : NULL, &it) < 0)
+    if (open_capsule(capsule, announced, &it) < 0)
         return NULL;
     const ra_dtype *dtype = ra_dtype_find(it.tensor->dtype);
     const ra_device *device = dtype ? find_device(&it) : NULL;
     if (!device || check_offer(&it, ra_itemsize(dtype)) < 0 || ra_admit(dtype, device) < 0)
         return NULL;
-    ra_buffer *buffer = take_over(args[0], &it, is_deferred(device));
+    ra_buffer *buffer = take_over(capsule, &it, is_deferred(device));
     return buffer ? as_array(buffer, &it, dtype, device) : NULL;
+}
+
+PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 && n != 2) {
+        PyErr_SetString(PyExc_TypeError, "import_capsule(capsule[, announced_device])");
+        return NULL;
+    }
+    return ra_import_capsule(args[0], n == 2 ? args[1] : NULL);
 }
 
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)

@@ -81,6 +81,19 @@ static PyMethodDef functions[] = {
              "import_capsule(capsule[, announced_device])\n\n"
              "Take the tensor in `capsule` over as an array. announced_device: the DLPack pair "
              "which it must agree with. BufferError, ValueError, TypeError."),
+    FUNCTION(register_consumer,
+             "register_consumer($module, consume, ways, /)\n--\n\n"
+             "What from_dlpack goes by: a dict of types that have been met, each to ask(x), for "
+             "a capsule of host memory or None, or to (api, is_plain); and for all else "
+             "consume(x, device, copy, refused)."),
+    {"from_dlpack", (PyCFunction)(void (*)(void))ra_from_dlpack,
+     METH_FASTCALL | METH_KEYWORDS,
+     "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
+     "Return an array over the memory of `x`, an object with `__dlpack__`.\n\n"
+     "With `copy=None` the memory is shared where possible, with False it is shared or\n"
+     "CopyError, with True it is new. AttributeError for an object without the protocol,\n"
+     "BufferError for data that refarray cannot hold; what `x` raises arrives unchanged.\n\n"
+     "Source: array API 2025.12, from_dlpack; DLPack 1.3."},
     FUNCTION(inspect_capsule,
              "inspect_capsule($module, capsule, /)\n--\n\n"
              "Name and address in a capsule, which stays as it is."),

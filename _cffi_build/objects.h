@@ -1,6 +1,7 @@
 /* The two Python types in C, and what is registered with them.
  * Next: registry.c, buffer.c, objects.c, spare.c, make.c (arrays over new, old and foreign
- * memory), index.c, compute.c, devices.c, export.c, import.c, exchange.c, native.c. */
+ * memory), index.c, compute.c, devices.c, export.c, import.c, consumer.c,
+ * exchange.c, native.c. */
 #ifndef REFARRAY_OBJECTS_H
 #define REFARRAY_OBJECTS_H
 
@@ -144,6 +145,11 @@ PyObject *ra_new(PyObject *shape, PyObject *dtype, PyObject *device, int zeroed)
  * wrong, NULL without one for a key that selects by value. */
 PyObject *ra_select(PyObject *array, PyObject *key);
 
+/* An array over the tensor in a capsule; announced: the device pair it must agree with, or
+ * NULL. And over the memory of an object, through the C exchange API in a capsule. */
+PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced);
+PyObject *ra_import_object(PyObject *api, PyObject *x);
+
 /* An array over a tensor that is handed over, also when this fails. */
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
 
@@ -173,9 +179,11 @@ RA_FUNCTION(ra_py_import_memory);
 RA_FUNCTION(ra_py_import_capsule);
 RA_FUNCTION(ra_py_inspect_capsule);
 RA_FUNCTION(ra_py_exchange_api);
+RA_FUNCTION(ra_py_register_consumer);
 RA_FUNCTION(ra_py_import_object);
 
 PyObject *ra_call(PyObject *, PyObject *, PyObject *);
+PyObject *ra_from_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 
 /* Methods of the array type that stand in export.c. */
 PyObject *ra_array_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);

@@ -47,6 +47,7 @@ lib = _native.lib
 ArrayBase = _native.ArrayBase
 Buffer = _native.Buffer
 register_array = _native.register_array
+register_consumer = _native.register_consumer
 register_view = _native.register_view
 register_runner = _native.register_runner
 
@@ -57,6 +58,7 @@ view = _native.view
 select = _native.select
 empty_spares = _native.empty_spares
 wrap = _native.wrap
+from_dlpack = _native.from_dlpack
 import_capsule = _native.import_capsule
 import_memory = _native.import_memory
 import_object = _native.import_object

@@ -2,7 +2,8 @@
 
 What comes back is checked and taken over in C (`_cffi_build/import.c`): name, version,
 dtype, device, layout. What is written here is the conversation before, and the promises
-about copies after.
+about copies after; but for the shortest of conversations, which `shortcuts.py` has.
+`from_dlpack` itself begins in C (`_cffi_build/consumer.c`) and comes here for the rest.
 
 Next: `capsules.py`.
 """
@@ -15,11 +16,16 @@ from typing import Any
 from refarray._base import profile
 from refarray._base.devices import CPU, Device, DeviceType, as_device
 from refarray._memory import host
-from refarray._memory.native import ArrayBase, import_capsule, import_object
-from refarray.dlpack.shortcuts import shortcuts
+from refarray._memory.native import (
+    ArrayBase,
+    from_dlpack,
+    import_capsule,
+    import_object,
+    register_consumer,
+)
+from refarray.dlpack.shortcuts import HOST, VERSION, ways
 
-# The version of DLPack's header that refarray writes tensors to, and reads.
-VERSION = (1, 3)
+__all__ = ["VERSION", "CopyError", "from_dlpack"]
 
 
 class CopyError(BufferError, ValueError):
@@ -30,35 +36,31 @@ class CopyError(BufferError, ValueError):
     """
 
 
-def from_dlpack(
-    x: Any, /, *, device: Device | None = None, copy: bool | None = None
+def _consume(
+    x: Any, device: Device | None, copy: bool | None, refused: BaseException | None
 ) -> Any:
-    """Return an array over the memory of `x`, an object with `__dlpack__`.
+    """Do all of `from_dlpack` that one question does not settle, of a type met before.
 
-    With `copy=None` the memory is shared where possible, with False it is shared or
-    CopyError, with True it is new. AttributeError for an object without the protocol,
-    BufferError for data that refarray cannot hold; what `x` raises arrives unchanged.
-
-    Source: array API 2025.12, from_dlpack; DLPack 1.3.
+    `refused` is the TypeError that this question was answered with.
     """
-    if profile.guarded or device is not None or copy is not None:
+    if refused is not None:
+        if not _is_unknown_keyword(refused):
+            raise refused
+    elif profile.guarded or device is not None or copy is not None:
         return _unusual(x, device, copy)
-    # The plain case, spelled out: methods called where they are found and a keyword
-    # that comes from no dict make it a third faster.
-    shortcut = shortcuts[type(x)]
-    if shortcut is not None and shortcut.is_plain(x):
-        return import_object(shortcut.api, x)
-    try:
-        announced = x.__dlpack_device__()
-        if announced == _HOST:
-            return import_capsule(x.__dlpack__(max_version=VERSION), announced)
-    except AttributeError:
-        _require_protocol(x)
-        raise
-    except TypeError as error:
-        if not _is_unknown_keyword(error):
-            raise
+    else:
+        way = ways[type(x)]  # from now on it is known
+        if isinstance(way, tuple):
+            api, is_plain = way
+            if is_plain(x):
+                try:
+                    return import_object(api, x)
+                except (BufferError, RuntimeError):
+                    pass  # `__dlpack__` refuses it too, and says why
     return _negotiate(x, None, None)
+
+
+register_consumer(_consume, ways)
 
 
 def _unusual(x: Any, device: Device | None, copy: bool | None) -> Any:
@@ -103,7 +105,7 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
         announced = question["dl_device"] = device.dlpack
     if copy is not None:
         question["copy"] = copy
-    if announced != _HOST and _is_cuda(announced):
+    if announced != HOST and _is_cuda(announced):
         from refarray.dlpack import cuda  # with CUDA, and not without
 
         question |= cuda.stream_to_name(announced)
@@ -111,7 +113,7 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
         if announced[0] == DeviceType.kDLCUDAHost:
             # torch announces pinned memory, and exports it as the host's: it is both.
             out = _exchange(x.__dlpack__, question)
-            wrong = cuda.wrong_place(out, announced, _HOST)
+            wrong = cuda.wrong_place(out, announced, HOST)
         else:
             out = _exchange(x.__dlpack__, question, announced)
         wrong = wrong or cuda.take_over(out)
@@ -158,11 +160,10 @@ _UNKNOWN_KEYWORD = (
 )
 
 
-def _is_unknown_keyword(error: TypeError) -> bool:
+def _is_unknown_keyword(error: BaseException) -> bool:
     return re.search(_UNKNOWN_KEYWORD, str(error)) is not None
 
 
-_HOST = (1, 0)  # kDLCPU, in integers, which compare faster
 _OLDER = {"stream", "max_version"}
 _CUDA = (DeviceType.kDLCUDA, DeviceType.kDLCUDAHost, DeviceType.kDLCUDAManaged)
 

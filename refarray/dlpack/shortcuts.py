@@ -1,7 +1,10 @@
-"""Shortcuts: objects whose memory can be had through their library's C exchange API.
+"""Shortcuts: for each type of producer the shortest way to its memory on the host.
 
-That API is one C call where `__dlpack__` may take microseconds. But it need not refuse
-what `__dlpack__` refuses: torch's and Paddle's hand out tensors that require gradients,
+The ordinary way is two questions, `__dlpack_device__` and `__dlpack__`. The first is
+spared where the answer is known: NumPy's arrays are always on the host, and torch's
+tensors say in less time whether they are. Other libraries have the C exchange API too:
+one call in C, where `__dlpack__` may take microseconds. But it need not refuse what
+`__dlpack__` refuses: torch's and Paddle's hand out tensors that require gradients,
 torch's also those whose values are yet to be conjugated. So it is used for libraries
 listed here, for objects of exactly the listed type, in a state in which both ways give
 the same.
@@ -11,38 +14,41 @@ Next: `consumer.py`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+
+# The version of DLPack's header that refarray writes tensors to, and reads.
+VERSION = (1, 3)
+
+HOST = (1, 0)  # kDLCPU, in integers, which compare faster
+
+# A function that returns a capsule, or None if the memory is elsewhere; or an exchange
+# API, and a function that tells whether an object may go that way.
+Way: TypeAlias = Callable[[Any], Any] | tuple[object, Callable[[Any], bool]]
 
 
-class Shortcut:
-    """The exchange API of a type, and whether an object may go that way."""
+def ask(x: Any) -> Any:
+    """Ask where the memory is, then for a capsule; None if it is not on the host."""
+    if x.__dlpack_device__() == HOST:
+        return x.__dlpack__(max_version=VERSION)
+    return None
 
-    __slots__ = ("api", "is_plain")
 
-    def __init__(self, api: object, is_plain: Callable[[Any], bool]) -> None:
-        self.api = api
-        self.is_plain = is_plain
+def _ask_numpy(x: Any) -> Any:
+    return x.__dlpack__(max_version=VERSION)
+
+
+def _ask_torch(x: Any) -> Any:
+    return x.__dlpack__(max_version=VERSION) if x.is_cpu else None
 
 
 def _torch() -> Callable[[Any], bool]:
-    torch = sys.modules["torch"]
-    strided = torch.strided
-    is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-
     def is_plain(x: Any) -> bool:
-        # Of the host: a tensor elsewhere needs a stream, which only __dlpack__ is told.
-        return not (
-            x.requires_grad
-            or not x.is_cpu
-            or x.layout is not strided
-            or x.is_conj()
-            or x.is_neg()
-            or x._is_zerotensor()
-            or x.is_quantized
-            or is_wrapped(x)
-        )
+        # The rest is refused both ways: sparse, quantized, without memory, wrapped by a
+        # transform. One elsewhere needs a stream, which only __dlpack__ is told.
+        return x.is_cpu and not (x.requires_grad or x.is_conj() or x.is_neg())
 
     return is_plain
 
@@ -57,22 +63,38 @@ def _paddle() -> Callable[[Any], bool]:
 _KNOWN = {("torch", "Tensor"): _torch, ("paddle", "Tensor"): _paddle}
 
 
-class _Shortcuts(dict[type, Shortcut | None]):
-    """Type to shortcut; None for the types that have none."""
+_DEVICE = "__dlpack_device__"
 
-    def __missing__(self, kind: type) -> Shortcut | None:
-        found = None
+
+def _is_tensor_of_torch(kind: type) -> bool:
+    """Tell whether `kind` is torch.Tensor, or a subclass that lies where it says."""
+    return any(
+        (base.__module__, base.__qualname__) == ("torch", "Tensor")
+        and getattr(kind, _DEVICE, kind) is getattr(base, _DEVICE, base)
+        for base in kind.__mro__
+    )
+
+
+class _Ways(dict[type, Way]):
+    """Type to the way to its memory, worked out when the type is first met."""
+
+    def __missing__(self, kind: type) -> Way:
+        way: Way = ask
+        if kind is np.ndarray:
+            way = _ask_numpy
+        elif _is_tensor_of_torch(kind):
+            way = _ask_torch
         make = _KNOWN.get((kind.__module__, kind.__qualname__))
         api = getattr(kind, "__dlpack_c_exchange_api__", None)
         if make is not None and api is not None:
             try:
-                found = Shortcut(api, make())
+                way = (api, make())
             except AttributeError:
                 pass  # another release, without one of the questions: the usual way
         if len(self) >= 256:  # types made on the fly must not pile up
             self.clear()
-        self[kind] = found
-        return found
+        self[kind] = way
+        return way
 
 
-shortcuts = _Shortcuts()
+ways = _Ways()
