@@ -27,8 +27,8 @@ CODES = {
     "numpy.from_dlpack(own array)": "load(x)",
 }
 
-# Long enough for the threads to take turns several times.
-SAMPLE_SECONDS = 0.03
+# Long enough for the threads to take turns, which they do every 5 ms.
+SAMPLE_SECONDS = 0.01
 
 
 def rows() -> list[Summary]:
