@@ -1,4 +1,5 @@
-/* Memory as a Python object: what arrays and the kernels' views of them hold on to. */
+/* Memory as a Python object: what arrays and the kernels' views of them hold on to.
+ * Next: objects.c. */
 #include "objects.h"
 #include "deferred.h"
 

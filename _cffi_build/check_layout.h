@@ -1,5 +1,6 @@
 /* Compile-time proof that dlpack.h has the layout which DLPack 1.3 specifies on 64-bit
- * platforms. A wrong field here would be wrong data in somebody else's process. */
+ * platforms. A wrong field here would be wrong data in somebody else's process.
+ * Next: interface.h. */
 #ifndef REFARRAY_CHECK_LAYOUT_H
 #define REFARRAY_CHECK_LAYOUT_H
 

@@ -1,6 +1,6 @@
 /* Calling kernels: quietly, and for elementwise functions together with the steps around
  * them, which on short arrays cost more than the kernel. What to call, and on what, is
- * decided in Python: refarray/_compute/pipeline.py. */
+ * decided in Python: refarray/_compute/pipeline.py. Next: devices.c. */
 #include "objects.h"
 
 /* A function that makes run(kernel, ...), which lets no warning of a kernel out: see

@@ -1,6 +1,6 @@
 /* from_dlpack begins here. For a type that has been met before, and memory of the host, it is
  * one question in Python and the import in C; all the rest, and all that goes wrong, is for
- * refarray/dlpack/consumer.py. */
+ * refarray/dlpack/consumer.py. Next: exchange.c. */
 #include "objects.h"
 
 static PyObject *consume;       /* consume(x, device, copy, refused) */

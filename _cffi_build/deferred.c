@@ -1,3 +1,4 @@
+/* The list of memory to give back: see deferred.h. Next: objects.h, where Python begins. */
 #include "deferred.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Memory of devices other than the host, which only their driver can give: what C asks of
- * Python for it, and the way back. Python's side is refarray/_memory/device.py. */
+ * Python for it, and the way back. Python's side is refarray/_memory/device.py.
+ * Next: export.c. */
 #include "objects.h"
 #include "deferred.h"
 

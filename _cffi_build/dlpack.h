@@ -3,7 +3,7 @@
  * Names, types and order are those of the DLPack specification; the words are ours.
  * cffi parses this very file (it reads plain declarations only), so Python sees through
  * `refarray._native.ffi` the same structs that the C code fills. check_layout.h proves
- * at compile time that every size and offset is the specified one.
+ * at compile time that every size and offset is the specified one. Next: check_layout.h.
  */
 
 /* Kinds of device. 5 and 6 are not in use. */

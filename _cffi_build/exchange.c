@@ -2,7 +2,9 @@
  * with refarray without a call of Python, and the use we make of theirs.
  *
  * Its rules are those of __dlpack__: what that refuses, this refuses. It is called with the
- * GIL held, but for the allocator, which needs none. */
+ * GIL held, but for the allocator, which needs none.
+ *
+ * Next: native.c. */
 #include "objects.h"
 
 static const char capsule_name[] = "dlpack_exchange_api";

@@ -3,7 +3,9 @@
  * Life of a capsule: it is made with the name "dltensor_versioned" (or, in the legacy form,
  * "dltensor"). A consumer takes the tensor over by renaming it to "used_...". Whoever holds
  * the tensor when it is no longer needed calls its deleter, once: the consumer, or else the
- * capsule's destructor, which acts only while the name is still the first one. */
+ * capsule's destructor, which acts only while the name is still the first one.
+ *
+ * Next: import.c. */
 #include "objects.h"
 
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  * Destructor and deleter have to be C. Python functions in their place lose a pending
  * exception and crash after the interpreter has gone, and then the checker would blame a
  * consumer for its own faults. The structs themselves are filled from Python, through cffi.
- * Reading order: deleters, destructor, capsules, calling a deleter, watching a deleter. */
+ * Reading order: deleters, destructor, capsules, calling a deleter, watching a deleter.
+ * Next: forge_exchange.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <pthread.h>

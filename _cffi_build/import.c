@@ -1,7 +1,9 @@
 /* Importing: from a capsule to an array, or to a description in Python.
  *
  * Everything is checked before the tensor is taken over; until then a failure leaves the
- * capsule as it was, and its destructor gives the memory back. */
+ * capsule as it was, and its destructor gives the memory back.
+ *
+ * Next: consumer.c. */
 #include "objects.h"
 #include "deferred.h"
 

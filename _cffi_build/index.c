@@ -1,7 +1,9 @@
 /* Basic indexing: x[key] for a key of integers, slices, `...` and None, which selects a view.
  * Only the layout changes, and a call of Python would take longer.
  *
- * Source: array API 2025.12, indexing, single- and multi-axis indexing. */
+ * Source: array API 2025.12, indexing, single- and multi-axis indexing.
+ *
+ * Next: compute.c. */
 #include "objects.h"
 
 /* Each axis of 64 taken by an integer, and 64 new ones; beside them, `...`. */

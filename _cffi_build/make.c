@@ -1,6 +1,6 @@
 /* Three ways to an array other than a capsule: new memory, a view of memory we have, and
  * memory that another object lends through the buffer protocol. And the way from an array
- * to what kernels compute with. */
+ * to what kernels compute with. Next: index.c. */
 #include "objects.h"
 
 #include <stdlib.h>

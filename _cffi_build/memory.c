@@ -1,4 +1,4 @@
-/* Host memory. See memory.h for what each function promises. */
+/* Host memory. See memory.h for what each function promises. Next: tensor.h. */
 #define _GNU_SOURCE     /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "memory.h"
 

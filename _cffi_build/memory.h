@@ -1,6 +1,6 @@
 /* Host memory: blocks, and the counted buffers that own them. No Python here: every
  * function may be called from any thread, with or without the GIL, before and after the
- * interpreter lives. Next: memory.c, then tensor.h. */
+ * interpreter lives. Next: memory.c. */
 #ifndef REFARRAY_MEMORY_H
 #define REFARRAY_MEMORY_H
 

@@ -2,7 +2,9 @@
  *
  * An array in C is a layout over a buffer and no more: what it means to add or to sum is
  * written in Python (refarray/_compute). It is in C for two reasons: exports must be made
- * without running Python code, and `memoryview(x)` must work before Python 3.12. */
+ * without running Python code, and `memoryview(x)` must work before Python 3.12.
+ *
+ * Next: spare.c. */
 #include "objects.h"
 
 #include <string.h>

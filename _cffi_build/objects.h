@@ -1,7 +1,4 @@
-/* The two Python types in C, and what is registered with them.
- * Next: registry.c, buffer.c, objects.c, spare.c, make.c (arrays over new, old and foreign
- * memory), index.c, compute.c, devices.c, export.c, import.c, consumer.c,
- * exchange.c, native.c. */
+/* The two Python types in C, and what is registered with them. Next: registry.c. */
 #ifndef REFARRAY_OBJECTS_H
 #define REFARRAY_OBJECTS_H
 

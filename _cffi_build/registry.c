@@ -1,5 +1,6 @@
 /* What Python registers with the C code at import: the objects that stand for data types
- * and devices, the Array type, and the function that prepares an unusual export. */
+ * and devices, the Array type, and the function that prepares an unusual export.
+ * Next: buffer.c. */
 #include "objects.h"
 
 /* The thirteen of the standard, then the two which refarray only holds. */

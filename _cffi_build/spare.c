@@ -3,7 +3,9 @@
  * much as the addition of two short arrays.
  *
  * Counted as cached memory (memory.h) and given back with it. At most RA_SPARES blocks of
- * at most RA_SPARE_BYTES: 16 KiB in all. */
+ * at most RA_SPARE_BYTES: 16 KiB in all.
+ *
+ * Next: make.c. */
 #include "objects.h"
 
 #include <string.h>

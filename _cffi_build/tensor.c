@@ -1,4 +1,4 @@
-/* Tensors: see tensor.h for what each function promises. */
+/* Tensors: see tensor.h for what each function promises. Next: deferred.h. */
 #include "tensor.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Tensors in the sense of DLPack: checking the ones we are given, making the ones we give.
  * No Python here either; the deleter of an export runs on any thread, at any time.
- * Next: tensor.c, then objects.h. */
+ * Next: tensor.c. */
 #ifndef REFARRAY_TENSOR_H
 #define REFARRAY_TENSOR_H
 

@@ -7,8 +7,10 @@ holds other libraries to the standard and to DLPack; `python -m refarray` is the
 line.
 
 How to read this package: `_base/`, `_memory/`, `dlpack/`, `_compute/`, `_standard/`, in
-this order; each folder's docstring says what its files are about. A file imports only
-from those before it.
+this order. The docstring of each folder says what its files are about, and that of each
+file which one comes next. A folder imports only from those before it. A shorter way in:
+docs/explanation/how-to-read-this-code.md follows one `add` and one exchange from here
+down to the bytes.
 """
 
 import os as _os

@@ -11,6 +11,8 @@ copies and exchange need the driver alone; CuPy computes.
 
 Nothing here needs CUDA to be imported. The driver is opened by the first thing that
 uses it; `why_not()` says in words why it cannot be, or returns None.
+
+What is behind it: `_memory/cuda_driver.py`, and the files that follow there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Host memory as users see it: counters, and control of the cache."""
+"""Host memory as users see it: counters, and control of the cache.
+
+What is behind it: `_memory/host.py` and `_cffi_build/memory.c`.
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ refarray.testing.profile`). Profiles are given by name, by names joined with "+"
 flags: `use("gpu+jax32", mutable=False)`; in text: "adversarial,seed=7".
 
 What a profile has no word on is as under `strict`, which is refarray as documented.
+
+What is behind it: `_base/profile.py`, and the two files that follow there.
 """
 
 from __future__ import annotations

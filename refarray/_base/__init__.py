@@ -11,6 +11,9 @@ Read in this order:
 2. `devices.py`: where memory can live, and the DLPack name of that place.
 3. `layout.py`: shapes, strides and offsets; broadcasting and basic indexing as sums
    over integers.
+4. `profile.py`, `strict.py`, `flags.py`: what changes under another profile than
+   `strict`. On a first reading take `profile.guarded`, which stands at many places, for
+   False, and skip what comes under it.
 
 Next folder: `_memory/`, which gives a layout bytes to stand on.
 """

@@ -1,6 +1,6 @@
 """The flags of profiles: their values, what these mean, and which go together.
 
-`refarray/profiles.py` makes profiles of them.
+`refarray/profiles.py` makes profiles of them. Next folder: `_memory/`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ here is arithmetic on such integers: no arrays, no memory. Strides and offsets c
 elements, not bytes. A size may be one that the program must not know: `Unknown`. Arrays
 have it so in `_shape` and `_size`, and show None in `shape` and `size`.
 
-Next folder: `_memory/`.
+Next: `profile.py`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ new threads for example, the default of the process is. Few places ask for it, e
 them one that a whole kind of behaviour passes through, and none before a profile other
 than `strict` has been used: `guarded` says so.
 
-Next: `strict.py`, what a profile consists of; then `devices.py`.
+Next: `strict.py`, what a profile consists of.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a profile consists of, and `strict`, the one in force where no other is.
 
-Loaded when a profile is first asked for. Next: `devices.py`.
+Loaded when a profile is first asked for. Next: `flags.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each is work on the current stream of the device. The host may go on at once whe
 devices take part; what it reads is there when the copy returns, and what it lent may be
 changed.
 
-Next: `device_views.py`.
+Next: `cupy_kernels.py`.
 """
 
 from __future__ import annotations

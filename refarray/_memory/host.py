@@ -1,6 +1,6 @@
 """Host memory: the cache behind it, NumPy views of it, and copies within it.
 
-Next folder: `dlpack/`.
+Next: `cuda_driver.py`; without CUDA, the folder `dlpack/`.
 """
 
 from __future__ import annotations

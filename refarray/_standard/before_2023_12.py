@@ -4,6 +4,8 @@ Sums and products of float32 and complex64 were returned in the default dtypes, 
 and complex128, and the axis of vecdot and cross could be counted from the first one.
 
 Source: array API 2022.12, the functions of these names.
+
+Next folder: `testing/`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Constants. Source: array API 2025.12, constants."""
+"""Constants. Source: array API 2025.12, constants.
+
+Next: `creation_functions.py`.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 `dtype=None` means the default: float64, or int64 and complex128 where values say so.
 `device=None` means the CPU, or the device of the array given. TypeError for a dtype or
 device that is none, ValueError for a negative size, MemoryError with the size asked.
+
+Next: `data_type_functions.py`.
 """
 
 from __future__ import annotations

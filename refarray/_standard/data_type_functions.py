@@ -1,6 +1,8 @@
 """Data type functions: casting, promotion, limits and kinds.
 
 Source: array API 2025.12, data type functions.
+
+Next: `elementwise_functions.py`.
 """
 
 from __future__ import annotations

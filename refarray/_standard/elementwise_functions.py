@@ -6,6 +6,8 @@ that do not broadcast and for arrays on different devices. OverflowError for a P
 integer that the dtype of the array beside it cannot hold.
 
 Source: array API 2025.12, elementwise functions.
+
+Next: `indexing_functions.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Indexing functions. Source: array API 2025.12, indexing functions.
 
 Negative indices count from the end. IndexError for an index or an axis out of range.
+
+Next: `info.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Inspection: what the namespace can do, and its devices and dtypes.
 
 Source: array API 2025.12, inspection.
+
+Next: `linear_algebra_functions.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Linear algebra functions. Source: array API 2025.12, linear algebra functions.
 
 These four belong to the main namespace. The others are an extension: `linalg.py`.
+
+Next: `manipulation_functions.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Whatever a layout can express is a view of the same memory: axes permuted, added,
 removed, reversed, broadcast. The rest writes into new memory. IndexError for an axis
 out of range, ValueError for an axis named twice. Lists are taken for tuples.
+
+Next: `searching_functions.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Searching functions. Source: array API 2025.12, searching functions.
 
 Indices have the default index dtype, int64. IndexError for an axis out of range.
+
+Next: `set_functions.py`.
 """
 
 from __future__ import annotations

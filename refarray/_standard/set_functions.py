@@ -2,6 +2,8 @@
 
 Values are equal as by `equal`: every NaN is a value of its own, zeros of either sign
 are one value. Unique values come in ascending order, which the standard leaves open.
+
+Next: `set_results.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Results of the set functions that return several arrays: named tuples.
 
 Source: array API 2025.12, set functions.
+
+Next: `sorting_functions.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 For arrays of real numbers; TypeError for bool and complex, IndexError for an axis out
 of range. NaN comes last, whatever the order: the standard leaves its place open.
+
+Next: `statistical_functions.py`.
 """
 
 from __future__ import annotations

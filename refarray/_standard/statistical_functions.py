@@ -6,6 +6,8 @@ dtype that the function does not take, IndexError for an axis that does not exis
 ValueError for an axis named twice.
 
 Source: array API 2025.12, statistical functions.
+
+Next: `utility_functions.py`.
 """
 
 from __future__ import annotations

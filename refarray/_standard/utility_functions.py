@@ -4,6 +4,8 @@ TypeError for what is no array of refarray and for a dtype that the function doe
 take, IndexError for an axis that does not exist.
 
 Source: array API 2025.12, utility functions.
+
+Next: `linalg_decompositions.py`, the first file of an extension.
 """
 
 from __future__ import annotations

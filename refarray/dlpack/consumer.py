@@ -5,7 +5,7 @@ dtype, device, layout. What is written here is the conversation before, and the 
 about copies after; but for the shortest of conversations, which `shortcuts.py` has.
 `from_dlpack` itself begins in C (`_cffi_build/consumer.c`) and comes here for the rest.
 
-Next: `capsules.py`.
+Next: `cuda.py`; without CUDA, `capsules.py`.
 """
 
 from __future__ import annotations

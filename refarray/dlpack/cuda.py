@@ -4,7 +4,7 @@ The consumer names the stream on which it will use the memory, and the producer 
 that stream wait for its own work, by an event: no host waits. Source: array API
 2025.12, array.__dlpack__, `stream`; DLPack, rules 16 to 20 and 54 to 58.
 
-Next: `producer.py`.
+Next: `capsules.py`.
 """
 
 from __future__ import annotations

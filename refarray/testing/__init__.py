@@ -10,21 +10,26 @@ In reading order:
     odd.py          tensors that are unusual, or that cannot be
     rules_*.py      the checks, one function for each rule, 1 to 70:
                     device, producer, stream, capsule, consumer, contents,
-                    exchange
+                    exchange (after exchange.py, which calls the C exchange API)
+    loading.py      from the name of an adapter to the adapter
     isolation.py    risky checks in a child process; child.py is the other side
     rules.py        the list of all rules, and `check`
-    library.py      a correct library, tiny, over the forge
-    violators.py    the same library with exactly one fault, once for each rule
+    library.py      a correct library, tiny, over the forge, with library_table.py
+    violators.py    the same library with exactly one fault, once for each rule, in
+                    violators_*.py
+    report.py, check.py, plugin.py
+                    what was found, on the command line and in pytest
     doubles.py      producers and consumers with one fault each, for the tests of others
-    standard/       the value suite of the array API standard
-    as_array_api_strict.py
-                    refarray in the place of array-api-strict, for suites that name it
     simulated_driver.py
                     `simulated_cuda`: CUDA devices without a GPU
+    profile.py, as_array_api_strict.py
+                    plugins for pytest: a suite under a profile, and one with refarray
+                    in the place of array-api-strict
+    standard/       the value suite of the array API standard
 
 The checks and the doubles import no more of refarray than its public protocol, so that
-they run on any library. The stand-in, the simulated driver and `profile.py`, the plugin
-that runs a suite under a profile, are about refarray itself.
+they run on any library. The simulated driver and the two plugins after it are about
+refarray itself.
 """
 
 from typing import TYPE_CHECKING, Any

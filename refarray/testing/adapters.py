@@ -13,7 +13,7 @@
             return array.flatten().tolist()
 
 Define it at the top of a module: risky checks import it again in a child process.
-Next: rules.py.
+Next: samples.py; to run the checks, rules.py.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ The flags of array-api-strict are flags of the profile in force: see
 `refarray/profiles.py`. Those that are set hold for the process, those of a `with
 ArrayAPIStrictFlags(...)` for the block, in its thread or task alone. A profile of
 refarray (REFARRAY_PROFILE, or `--refarray-profile`) is kept beneath them.
+
+Next folder: `standard/`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 ADAPTER is a name as in loading.py. WHAT is `check RULES REPORT`, to run checks and
 write a report line by line, or `late`, to leave a deleter for after the end.
+
+Next: rules.py.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ freed, and consumers call a real deleter once at most. `producers()` and `consum
 list the doubles; `python -m refarray.testing.doubles` prints both lists. In pytest the
 fixture `dlpack_doubles` of plugin.py hands them out and checks each after the test.
 
-Next: faults.py, doubles_producer.py and doubles_consumer.py.
+Next: faults.py, then doubles_producer.py and doubles_consumer.py.
 """
 
 from __future__ import annotations

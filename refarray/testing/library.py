@@ -3,6 +3,8 @@
 It keeps every rule. Each step is a method of its own, so that a violator can get
 exactly one wrong (violators.py). Its memory is forged, its device may be announced as
 CUDA or ROCm, and then it notes which stream each export was ordered before.
+
+Next: violators_producer.py.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 Those of rules 37 to 60 are the planted violators of violators_consumer.py. The others
 ask for what a producer must refuse or seldom hears, or treat a capsule as few do, and
-the rule is the one by which a producer must cope. Next: doubles.py.
+the rule is the one by which a producer must cope.
 
 Two violators are missing: what 37 and 38 do wrong, no producer can see.
+
+Next: simulated_driver_memory.py.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ test that they were released:
         mine.from_dlpack(dlpack_doubles.producer("deleter NULL").array)
 
 The plugin has no entry point: it is there only when asked for.
+
+Next: doubles.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Producers for the checks of consumers: one that does all, and some that do little.
 
-Next: rules_device.py, or rules_consumer.py, which uses these.
+Next: adapters.py.
 """
 
 from __future__ import annotations

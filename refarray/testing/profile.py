@@ -4,6 +4,8 @@
 
 The profile is the default of the process, so that it holds in worker threads too. Its
 name, with the seed of `adversarial`, is in the header, and beside each failure.
+
+Next: as_array_api_strict.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
         print(finding)
 
 `python -m refarray.testing.rules` prints the list as a page of the documentation.
-Next: library.py and violators.py, which show that each check sees what it is for.
+Next: library_table.py and library.py; they and violators.py show that each check sees
+what it is for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rules 46-54 and 59: what `from_dlpack` makes of the tensor in the capsule.
 
-Next: rules.py, the list of all rules.
+Next: exchange.py.
 """
 
 from __future__ import annotations

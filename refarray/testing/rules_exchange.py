@@ -1,6 +1,6 @@
 """Rules 61-70: the C exchange API, a table of functions on the type of an array.
 
-A library without the table is not checked: it is optional. Next: isolation.py.
+A library without the table is not checked: it is optional. Next: loading.py.
 """
 
 from __future__ import annotations

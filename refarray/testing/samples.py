@@ -1,4 +1,4 @@
-"""Arrays and exports that the checks start from. Next: rules_device.py."""
+"""Arrays and exports that the checks start from. Next: odd.py."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ In reading order:
     simulated_driver_allocation.py  the functions: memory
     simulated_driver_copies.py      the functions: copies
     this file                       all of them as one object; the context manager
+
+Next: profile.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A check whose violator is not caught would be worthless; tests/dlpack/test_rules.py lets
 every check catch its own.
+
+Next: report.py.
 """
 
 from __future__ import annotations

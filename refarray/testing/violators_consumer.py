@@ -1,4 +1,4 @@
-"""Consumers that break exactly one rule, 37 to 60. Next: violators.py."""
+"""Consumers that break exactly one rule, 37 to 60. Next: violators_exchange.py."""
 
 from __future__ import annotations
 

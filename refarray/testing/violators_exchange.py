@@ -1,4 +1,4 @@
-"""Exchange tables that break exactly one rule, 61 to 70. Next: loading.py."""
+"""Exchange tables that break exactly one rule, 61 to 70. Next: violators.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Values come from mpmath at 40 digits and from the definition of each norm; a
 factorization is judged by its residuals, measured here in NumPy's double precision. The
-checks that use it: `check_linalg.py` and `check_linalg_factor.py`.
+checks that use it: `check_linalg.py` and `check_decompositions.py`.
 """
 
 from __future__ import annotations
