@@ -34,58 +34,77 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_siz
     return (int32_t)n;
 }
 
+/* An array over memory that was kept for one like it; NULL without an exception if none is. */
+static PyObject *make_of_spare(const ra_dtype *dtype, const ra_device *device, int32_t ndim,
+                               const int64_t *shape, const int64_t *strides, int64_t size,
+                               int zeroed, const ra_sizes *sizes)
+{
+    PyObject *view;
+    PyObject *memory = ra_take_spare(dtype, ndim, shape, &view);
+    if (!memory)
+        return NULL;
+    ra_buffer *buffer = ((BufferObject *)memory)->buffer;
+    if (zeroed)
+        memset(buffer->address, 0, buffer->nbytes);
+    ra_buffer_retain(buffer);
+    PyObject *array = ra_array_new(buffer, dtype, device, buffer->address, ndim, shape,
+                                   strides, size, 0, sizes);
+    if (array) {
+        ((ArrayObject *)array)->memory = memory;
+        ((ArrayObject *)array)->view = view;
+    } else {
+        Py_DECREF(memory);
+        Py_DECREF(view);
+    }
+    return array;
+}
+
+PyObject *ra_make(const ra_dtype *dtype, const ra_device *device, int32_t ndim,
+                  const int64_t *shape, int zeroed, const ra_sizes *sizes)
+{
+    int64_t strides[RA_MAX_NDIM];
+    ra_extent extent;
+    ra_compact_strides(ndim, shape, strides);
+    const char *wrong = ra_measure(ndim, shape, strides, ra_itemsize(dtype), &extent);
+    ra_buffer *buffer = NULL;
+    if (!wrong && ra_on_host(device)) {
+        PyObject *array = make_of_spare(dtype, device, ndim, shape, strides, extent.size,
+                                        zeroed, sizes);
+        if (array || PyErr_Occurred())
+            return array;
+    }
+    if (!wrong && device->memory != RA_HOST && device->memory != RA_PRETEND) {
+        buffer = ra_allocate_on(device, extent.high, zeroed);
+        if (!buffer)
+            return NULL;
+    } else if (!wrong) {
+        buffer = ra_buffer_new((size_t)extent.high, zeroed);
+    }
+    if (buffer)
+        return ra_array_new(buffer, dtype, device, buffer->address, ndim, shape, strides,
+                            extent.size, 0, sizes);
+    PyObject *shown = ra_tuple_of_sizes(ndim, shape, NULL);
+    if (shown && wrong)
+        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s", shown, wrong);
+    else if (shown)
+        PyErr_Format(PyExc_MemoryError,
+                     "no host memory for an array of shape %R and dtype %S: %lld bytes", shown,
+                     dtype->object, (long long)extent.high);
+    Py_XDECREF(shown);
+    return NULL;
+}
+
 PyObject *ra_new(PyObject *shape_object, PyObject *dtype_object, PyObject *device_object,
                  int zeroed)
 {
-    int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
-    ra_extent extent;
+    int64_t shape[RA_MAX_NDIM];
     ra_sizes sizes;
     const ra_dtype *dtype = ra_dtype_of(dtype_object);
     const ra_device *device = dtype ? ra_device_of(device_object) : NULL;
     if (!device || ra_admit(dtype, device) < 0)
         return NULL;
     int32_t ndim = ra_read_integers(shape_object, "a shape", shape, &sizes);
-    if (ndim < 0)
-        return NULL;
-
-    ra_compact_strides(ndim, shape, strides);
-    const char *wrong = ra_measure(ndim, shape, strides, ra_itemsize(dtype), &extent);
-    if (wrong) {
-        PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s",
-                     shape_object, wrong);
-        return NULL;
-    }
-    PyObject *view;
-    PyObject *memory = ra_on_host(device) ? ra_take_spare(dtype, ndim, shape, &view) : NULL;
-    if (memory) {
-        ra_buffer *reused = ((BufferObject *)memory)->buffer;
-        if (zeroed)
-            memset(reused->address, 0, reused->nbytes);
-        ra_buffer_retain(reused);
-        PyObject *array = ra_array_new(reused, dtype, device, reused->address, ndim, shape,
-                                       strides, extent.size, 0, &sizes);
-        if (array) {
-            ((ArrayObject *)array)->memory = memory;
-            ((ArrayObject *)array)->view = view;
-        } else {
-            Py_DECREF(memory);
-            Py_DECREF(view);
-        }
-        return array;
-    }
-    int here = device->memory == RA_HOST || device->memory == RA_PRETEND;
-    ra_buffer *buffer = here ? ra_buffer_new((size_t)extent.high, zeroed)
-                             : ra_allocate_on(device, extent.high, zeroed);
-    if (!buffer && !here)
-        return NULL;
-    if (!buffer) {
-        PyErr_Format(PyExc_MemoryError,
-                     "no host memory for an array of shape %R and dtype %S: %lld bytes",
-                     shape_object, dtype_object, (long long)extent.high);
-        return NULL;
-    }
-    return ra_array_new(buffer, dtype, device, buffer->address, ndim, shape, strides,
-                        extent.size, 0, &sizes);
+    return ndim < 0 ? NULL : ra_make(dtype, device, ndim, shape, zeroed, &sizes);
 }
 
 PyObject *ra_py_allocate(PyObject *module, PyObject *const *args, Py_ssize_t n)

@@ -56,6 +56,11 @@ static PyMethodDef functions[] = {
              "New array, into whose memory kernel(x1, x2, x3, out) has written. out is what "
              "kernels see of it, and so are those of the three that are arrays; called as by "
              "`call`."),
+    FUNCTION(elementwise,
+             "elementwise($module, plans, x1, x2=<none>, /)\n--\n\n"
+             "The result of a function whose plans, (kernel, dtype), stand at the key of the "
+             "dtype of x1, or at 16 * key1 + key2; a float has key 15. None if it has no plan "
+             "for these operands."),
     FUNCTION(empty_spares,
              "empty_spares($module, /)\n--\n\n"
              "Give back the memory that is kept for small arrays."),

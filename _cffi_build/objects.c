@@ -11,8 +11,7 @@
 
 /* ---- Array: life -------------------------------------------------------------------- */
 
-/* The sizes as a tuple: each an int, but None where the program must not know it. */
-static PyObject *tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *given)
+PyObject *ra_tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *given)
 {
     PyObject *out = PyTuple_New(ndim);
     for (int32_t i = 0; out && i < ndim; i++) {
@@ -45,10 +44,10 @@ PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
             goto failed;
         }
     }
-    self->sizes = given ? Py_NewRef(given) : tuple_of_sizes(ndim, shape, NULL);
+    self->sizes = given ? Py_NewRef(given) : ra_tuple_of_sizes(ndim, shape, NULL);
     if (!self->sizes)
         goto failed;
-    self->shape = given && sizes->unknown ? tuple_of_sizes(ndim, shape, given)
+    self->shape = given && sizes->unknown ? ra_tuple_of_sizes(ndim, shape, given)
                                           : Py_NewRef(self->sizes);
     if (!self->shape)
         goto failed;

@@ -16,6 +16,7 @@ typedef struct {
     PyObject *view_dtype;   /* what kernels call it */
 } ra_dtype;
 
+int ra_dtype_key(const ra_dtype *dtype);                /* DType.key: its place among all */
 const ra_dtype *ra_dtype_of(PyObject *object);          /* TypeError when unknown */
 const ra_dtype *ra_dtype_find(DLDataType type);         /* BufferError when unknown */
 static inline int64_t ra_itemsize(const ra_dtype *dtype) { return dtype->bits / 8; }
@@ -61,7 +62,7 @@ typedef struct {
     int on_host;
 } BufferObject;
 
-#define RA_ROOM 4       /* extents of up to this many axes lie in the array itself */
+#define RA_ROOM 2       /* extents of up to this many axes lie in the array itself */
 
 typedef struct {
     PyObject_HEAD
@@ -135,8 +136,14 @@ DLTensor ra_tensor_of(ArrayObject *array);          /* its extents are the array
  * RA_MAX_NDIM. Returns 0, or -1 with an exception set. */
 int ra_lend_tensor(ArrayObject *array, DLTensor *out, int64_t *strides, uint64_t *flags);
 
-/* A new row-major array. */
+/* A new row-major array; sizes: as for ra_array_new. */
+PyObject *ra_make(const ra_dtype *dtype, const ra_device *device, int32_t ndim,
+                  const int64_t *shape, int zeroed, const ra_sizes *sizes);
 PyObject *ra_new(PyObject *shape, PyObject *dtype, PyObject *device, int zeroed);
+
+/* The sizes as a tuple: each an int, but None where it is Unknown in `given`, if there is
+ * that. */
+PyObject *ra_tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *given);
 
 /* The view that a basic key selects (index.c). NULL with an exception set for a key that is
  * wrong, NULL without one for a key that selects by value. */
@@ -170,6 +177,7 @@ RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_select);
 RA_FUNCTION(ra_py_register_runner);
 RA_FUNCTION(ra_py_compute);
+RA_FUNCTION(ra_py_elementwise);
 RA_FUNCTION(ra_py_wrap);
 RA_FUNCTION(ra_py_export_memory);
 RA_FUNCTION(ra_py_import_memory);

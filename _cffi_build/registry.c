@@ -35,6 +35,8 @@ PyObject *ra_unknown_size;
 static PyObject *check_new;
 static PyObject *lend;
 
+int ra_dtype_key(const ra_dtype *dtype) { return (int)(dtype - dtypes); }
+
 const ra_dtype *ra_dtype_of(PyObject *object)
 {
     for (int i = 0; i < N_DTYPES; i++)

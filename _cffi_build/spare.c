@@ -12,13 +12,14 @@
 
 #define RA_SPARES 16
 #define RA_SPARE_BYTES 1024
+#define RA_SPARE_AXES 8
 
 typedef struct {
     PyObject *memory;
     PyObject *view;
     const ra_dtype *dtype;
     int32_t ndim;
-    int64_t shape[RA_ROOM];
+    int64_t shape[RA_SPARE_AXES];
 } spare;
 
 /* The GIL guards them; without one, arrays are made anew each time. */
@@ -33,9 +34,9 @@ static int is_reusable(ArrayObject *self)
     return 0;
 #else
     if (!self->view || Py_REFCNT(self->view) != 1 || Py_REFCNT(self->memory) != 2 ||
-        self->ndim > RA_ROOM)
+        self->ndim > RA_SPARE_AXES)
         return 0;
-    int64_t compact[RA_ROOM];
+    int64_t compact[RA_SPARE_AXES];
     ra_compact_strides(self->ndim, ra_shape(self), compact);
     return ra_on_host(self->device) && self->size && !self->read_only &&
            self->buffer->nbytes <= RA_SPARE_BYTES &&

@@ -25,6 +25,7 @@ from refarray._memory.native import (
     allocate,
     call,
     compute,
+    elementwise,
     register_runner,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "adopt",
     "call",
     "compute",
+    "elementwise",
     "kernels",
     "view",
     "will_write",

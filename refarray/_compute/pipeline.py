@@ -31,6 +31,7 @@ from refarray._compute.engine import (
     Kernel,
     call,
     compute,
+    elementwise,
     view,
     will_write,
 )
@@ -102,20 +103,28 @@ class Plan:
         self.converts = isinstance(kernel, np.ufunc)
 
 
-class _Plans(dict[str, list[Plan | None]]):
-    """Function to plans: for one array at its dtype's key, for two at 16 * key1 + key2.
+_plans: dict[tuple[str, int, object], Plan] = {}
 
-    Not a dict of tuples, for which the making and the hashing take as long as an
-    addition.
+
+class _Ready(dict[str, list[tuple[Kernel, DType] | None]]):
+    """What is left of a plan with a ufunc: by function, kernel and dtype of the result.
+
+    `elementwise`, which is in C, finds them by number. A profile may object, so there
+    it is asked no longer once one is in use.
     """
 
-    def __missing__(self, name: str) -> list[Plan | None]:
+    def __missing__(self, name: str) -> list[tuple[Kernel, DType] | None]:
         plans = self[name] = [None] * 256
         return plans
 
+    def add(self, name: str, index: int, plan: Plan) -> None:
+        """Keep a plan for one array, at its key, or for two, at 16 * key1 + key2."""
+        if plan.converts:
+            self[name][index] = (plan.kernel, plan.result)
 
-_plans = _Plans()
-_plans_with_scalar: dict[tuple[str, int, type], Plan] = {}
+
+_ready = _Ready()
+_FLOAT = 15  # the key of a Python float
 
 
 def _make_plan(
@@ -193,17 +202,21 @@ def plain_scalar(x: Any) -> bool | int | float | complex:
 
 def unary(name: str, category: Category, x: Array, result: ResultRule = same) -> Array:
     """Apply an elementwise function of one array."""
+    out: Array | None = elementwise(_ready[name], x)
+    if out is not None:
+        return out
     if not isinstance(x, ArrayBase):
         raise operand_error(name, x)
     dtype = x.dtype
-    plan = _plans[name][dtype.key]
+    plan = _plans.get((name, dtype.key, None))
     if plan is None:
-        plan = _plans[name][dtype.key] = _make_plan(name, category, dtype, result)
+        plan = _plans[name, dtype.key, None] = _make_plan(name, category, dtype, result)
+        _ready.add(name, dtype.key, plan)
     if profile.guarded:
         pedantic.unary(name, dtype, x._view)
         if (shared := freedom.unary_view(name, x)) is not None:
             return shared
-    out: Array = compute(plan.kernel, x._shape, plan.result, x.device, x)
+    out = compute(plan.kernel, x._shape, plan.result, x.device, x)
     if profile.guarded:
         freedom.settle_unary(name, x._view, dtype, out._view)
     return out
@@ -217,10 +230,13 @@ def binary(
     result: ResultRule = same,
 ) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
+    out: Array | None = elementwise(_ready[name], x1, x2)
+    if out is not None:
+        return out
     v1: Any
     v2: Any
     if isinstance(x1, ArrayBase) and isinstance(x2, ArrayBase):
-        plan = _plans[name][16 * x1.dtype.key + x2.dtype.key]
+        plan = _plans.get((name, x1.dtype.key, x2.dtype.key))
         if plan is None:
             plan = _plan_for_arrays(name, category, x1, x2, result)
         shape, device = x1._shape, x1.device
@@ -245,7 +261,7 @@ def binary(
         v1 = view(v1) if isinstance(v1, ArrayBase) else v1
         v2 = view(v2) if isinstance(v2, ArrayBase) else v2
         pedantic.binary(name, plan.common, v1, v2)
-    out: Array = compute(plan.kernel, shape, plan.result, device, v1, v2)
+    out = compute(plan.kernel, shape, plan.result, device, v1, v2)
     if profile.guarded:
         freedom.settle_binary(name, v1, v2, plan.common, out._view)
     return out
@@ -329,7 +345,9 @@ def _plan_for_arrays(
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
     plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
-    _plans[name][16 * x1.dtype.key + x2.dtype.key] = plan
+    key1, key2 = x1.dtype.key, x2.dtype.key
+    _plans[name, key1, key2] = plan
+    _ready.add(name, 16 * key1 + key2, plan)
     return plan
 
 
@@ -347,12 +365,15 @@ def _plan_for_scalar(
                 "convert it with item()",
             )
         kind = type(plain_scalar(scalar))
-    plan = _plans_with_scalar.get((name, x.dtype.key, kind))
+    plan = _plans.get((name, x.dtype.key, kind))
     if plan is None:
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
-        _plans_with_scalar[name, x.dtype.key, kind] = plan
+        _plans[name, x.dtype.key, kind] = plan
+        if kind is float:
+            _ready.add(name, 16 * x.dtype.key + _FLOAT, plan)
+            _ready.add(name, 16 * _FLOAT + x.dtype.key, plan)
     return plan
 
 

@@ -54,6 +54,7 @@ register_runner = _native.register_runner
 allocate = _native.allocate
 call = _native.call
 compute = _native.compute
+elementwise = _native.elementwise
 view = _native.view
 select = _native.select
 empty_spares = _native.empty_spares
