@@ -1,4 +1,4 @@
-"""Elementwise functions in C, once there is a plan: against NumPy and the Python path."""
+"""Elementwise functions in C, once they have a plan: against NumPy and Python."""
 
 from __future__ import annotations
 
