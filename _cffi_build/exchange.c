@@ -4,7 +4,7 @@
  * Its rules are those of __dlpack__: what that refuses, this refuses. It is called with the
  * GIL held, but for the allocator, which needs none.
  *
- * Next: native.c. */
+ * Next: trace.h. */
 #include "objects.h"
 
 static const char capsule_name[] = "dlpack_exchange_api";

@@ -108,6 +108,10 @@ static PyMethodDef functions[] = {
     FUNCTION(import_object,
              "import_object($module, api, x, /)\n--\n\n"
              "Array over the memory of `x`, through the C exchange API in the capsule `api`."),
+    FUNCTION(trace_capsule,
+             "trace_capsule($module, capsule, /)\n--\n\n"
+             "Take the tensor in `capsule` over into a new capsule that writes down what becomes "
+             "of it: (capsule, address of the record, to be let go). ValueError."),
     {0},
 };
 

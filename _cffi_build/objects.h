@@ -186,6 +186,7 @@ RA_FUNCTION(ra_py_inspect_capsule);
 RA_FUNCTION(ra_py_exchange_api);
 RA_FUNCTION(ra_py_register_consumer);
 RA_FUNCTION(ra_py_import_object);
+RA_FUNCTION(ra_py_trace_capsule);
 
 PyObject *ra_call(PyObject *, PyObject *, PyObject *);
 PyObject *ra_from_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);

@@ -13,6 +13,8 @@ Next: `device_release.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from refarray._base.devices import DeviceType
 from refarray._memory.cuda_context import on_device
 from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
@@ -31,6 +33,10 @@ from refarray._memory.native import ArrayBase
 def ordinal_of_place(place: tuple[int, int]) -> int:
     """Return the number of the CUDA device that DLPack's pair has to do with."""
     return 0 if place[0] == DeviceType.kDLCUDAHost else place[1]
+
+
+# Called with (first, then) when stream `then` was put after `first`, maybe the same.
+on_order: list[Callable[[int, int], None]] = []
 
 
 class Memory:
@@ -103,7 +109,10 @@ class Memory:
             self._order(earlier, stream)
 
     def _order(self, first: int, then: int) -> None:
-        order(self.ordinal, for_all_threads(first), then, self.driver)
+        first = for_all_threads(first)
+        order(self.ordinal, first, then, self.driver)
+        for tell in on_order:
+            tell(first, then)
 
     def forget(self, stream: int) -> None:
         """Let the legacy stream, in order after `stream`, stand for it."""

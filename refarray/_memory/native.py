@@ -66,6 +66,7 @@ import_object = _native.import_object
 export_memory = _native.export_memory
 exchange_api = _native.exchange_api
 inspect_capsule = _native.inspect_capsule
+trace_capsule = _native.trace_capsule
 register_memory = _native.register_memory
 take_deferred = _native.take_deferred
 finish_deferred = _native.finish_deferred

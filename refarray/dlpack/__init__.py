@@ -8,6 +8,7 @@ Read in this order:
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
 5. `memory.py`: the protocol for memory of any kind, and for classes of your own.
 6. `inspection.py`: every field of a managed tensor, in words.
+7. `tracing_steps.py`, `tracing_picture.py`, `tracing.py`: one exchange, step by step.
 
 The rules are those of DLPack 1.3 and of the array API standard 2025.12.
 Next folder: `_compute/`, which computes with the memory.
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from refarray.dlpack.inspection import Field, Inspection, inspect
     from refarray.dlpack.memory import Exports, Tensor
     from refarray.dlpack.structs import Flags
+    from refarray.dlpack.tracing import Step, Trace, trace
 
 __all__ = [
     "VERSION",
@@ -31,10 +33,13 @@ __all__ = [
     "Field",
     "Flags",
     "Inspection",
+    "Step",
     "Tensor",
+    "Trace",
     "from_capsule",
     "inspect",
     "to_capsule",
+    "trace",
 ]
 
 
@@ -48,6 +53,9 @@ _ON_REQUEST = {
     "Flags": "structs",
     "from_capsule": "capsules",
     "to_capsule": "capsules",
+    "Step": "tracing",
+    "Trace": "tracing",
+    "trace": "tracing",
 }
 
 

@@ -1,0 +1,147 @@
+/* Tracing: a capsule in place of another one, which writes down what becomes of it.
+ *
+ * The deleter runs on any thread, without the GIL, after the interpreter is gone. So events
+ * go into room that was made with the record, under numbers from one atomic counter, and
+ * nothing here calls Python but the making of the capsule and its destructor.
+ *
+ * Next: native.c. */
+#include "objects.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ATOMIC(field) ((_Atomic int64_t *)&(field))     /* cffi does not read _Atomic */
+
+int64_t ra_trace_next(void)
+{
+    static _Atomic int64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
+}
+
+void ra_trace_let_go(ra_trace_record *record)
+{
+    if (atomic_fetch_sub(ATOMIC(record->holders), 1) == 1)
+        free(record);
+}
+
+/* Whose destructor this thread is in. */
+static _Thread_local ra_trace_record *in_destructor_of;
+
+static void note(ra_trace_record *record, int what, int name)
+{
+    int64_t i = atomic_fetch_add(ATOMIC(record->count), 1);
+    if (i >= RA_TRACE_ROOM)
+        return;
+    ra_trace_event *event = &record->events[i];
+    event->thread = (int64_t)PyThread_get_thread_native_id();
+    event->what = what;
+    event->name = name;
+    event->by_destructor = in_destructor_of == record;
+    event->outside = !Py_IsInitialized() || !PyGILState_GetThisThreadState();
+    atomic_store(ATOMIC(event->order), ra_trace_next());
+}
+
+/* A second call is written down, and goes no further. */
+static void delete_traced(ra_trace_record *record)
+{
+    note(record, RA_TRACE_DELETER, 0);
+    if (atomic_fetch_add(ATOMIC(record->deleter_calls), 1))
+        return;
+    if (record->is_versioned) {
+        DLManagedTensorVersioned *original = record->original;
+        if (original->deleter)
+            original->deleter(original);
+    } else {
+        DLManagedTensor *original = record->original;
+        if (original->deleter)
+            original->deleter(original);
+    }
+    ra_trace_let_go(record);
+}
+
+static void delete_versioned(DLManagedTensorVersioned *self)
+{
+    delete_traced(self->manager_ctx);
+}
+
+static void delete_legacy(DLManagedTensor *self) { delete_traced(self->manager_ctx); }
+
+/* As in export.c: the destructor acts on the first name only, and keeps an exception. */
+static void destroy(PyObject *capsule)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    ra_trace_record *record = PyCapsule_GetContext(capsule);
+    if (record) {
+        const char *const *ours = ra_capsule_names[record->is_versioned];
+        const char *name = PyCapsule_GetName(capsule);
+        int state = !name                        ? RA_TRACE_RENAMED
+                    : strcmp(name, ours[0]) == 0 ? RA_TRACE_UNUSED
+                    : strcmp(name, ours[1]) == 0 ? RA_TRACE_USED
+                                                 : RA_TRACE_RENAMED;
+        note(record, RA_TRACE_DROPPED, state);
+        if (state == RA_TRACE_UNUSED) {
+            ra_trace_record *outer = in_destructor_of;  /* a deleter may drop capsules */
+            in_destructor_of = record;
+            delete_traced(record);
+            in_destructor_of = outer;
+        }
+        ra_trace_let_go(record);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+static ra_trace_record *new_record(void *original, int versioned)
+{
+    ra_trace_record *record = calloc(1, sizeof *record);
+    if (!record)
+        return NULL;
+    record->holders = 3;
+    record->original = original;
+    record->is_versioned = versioned;
+    if (versioned) {
+        record->versioned = *(DLManagedTensorVersioned *)original;
+        record->versioned.manager_ctx = record;
+        record->versioned.deleter = delete_versioned;
+    } else {
+        record->legacy = *(DLManagedTensor *)original;
+        record->legacy.manager_ctx = record;
+        record->legacy.deleter = delete_legacy;
+    }
+    return record;
+}
+
+PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyCapsule_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "trace_capsule(capsule)");
+        return NULL;
+    }
+    PyObject *capsule = args[0];
+    int versioned = PyCapsule_IsValid(capsule, ra_capsule_names[1][0]);
+    void *original = PyCapsule_GetPointer(capsule, ra_capsule_names[versioned][0]);
+    if (!original)
+        return NULL;            /* ValueError: consumed, or of another kind */
+    if (versioned && ((DLManagedTensorVersioned *)original)->version.major != RA_VERSION_MAJOR) {
+        PyErr_SetString(PyExc_ValueError, "another major version may have another layout");
+        return NULL;
+    }
+    ra_trace_record *record = new_record(original, versioned);
+    if (!record)
+        return PyErr_NoMemory();
+    PyObject *address = PyLong_FromVoidPtr(record);
+    PyObject *traced = PyCapsule_New(versioned ? (void *)&record->versioned : &record->legacy,
+                                     ra_capsule_names[versioned][0], NULL);
+    /* From the moment that the original is renamed, the memory is ours to give back. */
+    if (!address || !traced || PyCapsule_SetContext(traced, record) < 0 ||
+        PyCapsule_SetName(capsule, ra_capsule_names[versioned][1]) < 0) {
+        Py_XDECREF(address);
+        Py_XDECREF(traced);
+        free(record);
+        return NULL;
+    }
+    PyCapsule_SetDestructor(traced, destroy);
+    return Py_BuildValue("NN", traced, address);
+}
