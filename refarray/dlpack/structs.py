@@ -39,7 +39,7 @@ class TypeCode(IntEnum):
 
 
 class Flags(IntFlag):
-    """Flags of a versioned tensor. Source: DLPack 1.3, DLPACK_FLAG_BITMASK_..."""
+    """Flags of a versioned tensor. Source: DLPack 1.3, `DLPACK_FLAG_BITMASK_...`."""
 
     READ_ONLY = 1
     IS_COPIED = 2

@@ -41,7 +41,7 @@ class Adapter:
     dtypes: Sequence[str] = tuple(DTYPES)
     #: What `from_dlpack(device=...)` takes for the CPU; None: it takes no device.
     cpu: Any = None
-    #: The consumer itself: from_dlpack(x, /, *, device=None, copy=None).
+    #: The consumer itself: `from_dlpack(x, /, *, device=None, copy=None)`.
     from_dlpack: Callable[..., Any] = staticmethod(_no_consumer)
 
     def make(self, values: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Any:
