@@ -126,64 +126,168 @@ static int key_of(PyObject *operand)
 
 static int is_known(ArrayObject *a) { return a->shape == a->sizes; }
 
-/* The shape in which two arrays meet; -1 if they do not, or if a size is not known. */
-static int32_t broadcast(ArrayObject *a, ArrayObject *b, int64_t *shape)
+/* A shape, and the same as a tuple if that exists. */
+typedef struct {
+    int32_t ndim;
+    int64_t shape[RA_MAX_NDIM];
+    ra_sizes sizes;
+} meeting;
+
+static void start(meeting *m, ArrayObject *a)
 {
-    if (!is_known(a) || !is_known(b))
-        return -1;
-    ArrayObject *longer = a->ndim >= b->ndim ? a : b, *shorter = longer == a ? b : a;
-    int32_t more = longer->ndim - shorter->ndim;
-    memcpy(shape, ra_shape(longer), (size_t)longer->ndim * sizeof *shape);
-    for (int32_t i = 0; i < shorter->ndim; i++) {
-        int64_t n = ra_shape(shorter)[i];
-        if (shape[more + i] == 1)
-            shape[more + i] = n;
-        else if (n != 1 && n != shape[more + i])
-            return -1;
-    }
-    return longer->ndim;
+    m->ndim = a->ndim;
+    memcpy(m->shape, ra_shape(a), (size_t)a->ndim * sizeof *m->shape);
+    m->sizes = (ra_sizes){a->sizes, !is_known(a)};
 }
 
-/* What a plan is for: arrays on one device, whose shapes meet, and floats. All else, what is
- * wrong and what only a profile makes wrong, is for pipeline.py: then this returns None. */
+/* Broadcast the shape with that of another array: 0 if they do not meet, or if a size is not
+ * known. Why not is said in Python (broadcast_shapes). */
+static int meet(meeting *m, ArrayObject *b)
+{
+    if (m->ndim == b->ndim &&
+        memcmp(m->shape, ra_shape(b), (size_t)b->ndim * sizeof *m->shape) == 0)
+        return !m->sizes.unknown && is_known(b);
+    if (m->sizes.unknown || !is_known(b))
+        return 0;
+    int32_t more = b->ndim - m->ndim;
+    if (more > 0) {
+        memmove(m->shape + more, m->shape, (size_t)m->ndim * sizeof *m->shape);
+        for (int32_t i = 0; i < more; i++)
+            m->shape[i] = 1;
+        m->ndim = b->ndim;
+    }
+    m->sizes.tuple = NULL;
+    for (int32_t i = 0; i < b->ndim; i++) {
+        int64_t n = ra_shape(b)[i], *met = &m->shape[m->ndim - b->ndim + i];
+        if (*met == 1)
+            *met = n;
+        else if (n != 1 && n != *met)
+            return 0;
+    }
+    return 1;
+}
+
+/* The plan for these operands, borrowed, and the shape and device in which they meet; NULL,
+ * perhaps with an exception, if there is none. */
+static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_t n, meeting *m,
+                           const ra_device **device)
+{
+    int index = 0;
+    *device = NULL;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int key = key_of(operands[i]);
+        if (key == NO_OPERAND)
+            return NULL;
+        index = 16 * index + key;
+        if (key == FLOAT)
+            continue;
+        ArrayObject *a = (ArrayObject *)operands[i];
+        if (!*device)
+            start(m, a);
+        else if (*device != a->device || !meet(m, a))
+            return NULL;
+        *device = a->device;
+    }
+    if (!*device || (n == 3 && !ra_in_host_memory(*device)))
+        return NULL;
+    PyObject *number = PyLong_FromLong(index);
+    PyObject *plan = number ? PyDict_GetItemWithError(plans, number) : NULL;
+    Py_XDECREF(number);
+    return plan;
+}
+
+/* A plan is for arrays on one device, whose shapes meet, and floats. All else, what is wrong
+ * and what only a profile makes wrong, is for Python: then this returns None. */
 PyObject *ra_py_elementwise(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
-    if ((n != 2 && n != 3) || !PyList_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "elementwise(plans, x1[, x2])");
+    if (n < 2 || n > 4 || !PyDict_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "elementwise(plans, x1[, x2[, x3]])");
         return NULL;
     }
-    int key1 = key_of(args[1]), key2 = n == 3 ? key_of(args[2]) : 0;
-    if (key1 == NO_OPERAND || key2 == NO_OPERAND || (key1 == FLOAT && (n == 2 || key2 == FLOAT)) ||
-        ra_is_guarded())
-        Py_RETURN_NONE;
-    PyObject *plan = PyList_GetItem(args[0], n == 2 ? key1 : 16 * key1 + key2);
-    if (!plan || !PyTuple_Check(plan))
-        return plan ? Py_NewRef(Py_None) : NULL;
-
-    ArrayObject *a = (ArrayObject *)(key1 != FLOAT ? args[1] : args[2]);
-    int64_t met[RA_MAX_NDIM];
-    const int64_t *shape = ra_shape(a);
-    int32_t ndim = a->ndim;
-    ra_sizes sizes = {a->sizes, !is_known(a)};
-    if (n == 3 && key1 != FLOAT && key2 != FLOAT) {
-        ArrayObject *b = (ArrayObject *)args[2];
-        ndim = a->device == b->device ? broadcast(a, b, met) : -1;
-        if (ndim < 0)
-            Py_RETURN_NONE;
-        shape = met;
-        if (ndim != a->ndim || memcmp(met, ra_shape(a), (size_t)ndim * sizeof *met) != 0)
-            sizes.tuple = NULL;
-    }
+    meeting m;
+    const ra_device *device;
+    PyObject *plan =
+        ra_is_guarded() ? NULL : find_plan(args[0], args + 1, n - 1, &m, &device);
+    if (!plan)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     const ra_dtype *dtype = ra_dtype_of(PyTuple_GetItem(plan, 1));
-    PyObject *x[3] = {dtype ? as_operand(args[1]) : NULL, NULL, NULL};
-    if (x[0] && n == 3)
-        x[1] = as_operand(args[2]);
+    PyObject *x[3] = {NULL, NULL, NULL};
+    int complete = dtype != NULL;
+    for (Py_ssize_t i = 1; complete && i < n; i++)
+        complete = (x[i - 1] = as_operand(args[i])) != NULL;
     PyObject *array = NULL;
-    if (x[0] && (x[1] || n == 2))
-        array = fill(ra_make(dtype, a->device, ndim, shape, 0, &sizes),
+    if (complete)
+        array = fill(ra_make(dtype, device, m.ndim, m.shape, 0, &m.sizes),
                      PyTuple_GetItem(plan, 0), x);
-    Py_XDECREF(x[0]);
-    Py_XDECREF(x[1]);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(x[i]);
+    return array;
+}
+
+/* ---- Arrays alike, one after another --------------------------------------------------- */
+
+/* The shape of arrays of one dtype joined along an axis; 0 if they are not all alike. */
+static int join_shapes(PyObject *arrays, int64_t axis, meeting *m, ArrayObject **first)
+{
+    Py_ssize_t n = PySequence_Size(arrays);
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *object =
+            PyList_Check(arrays) ? PyList_GetItem(arrays, k) : PyTuple_GetItem(arrays, k);
+        if (!object || !ra_is_array(object))
+            return 0;
+        ArrayObject *a = (ArrayObject *)object;
+        if (k == 0) {
+            *first = a;
+            start(m, a);
+            if (axis < 0)
+                axis += a->ndim;
+            if (axis < 0 || axis >= a->ndim || ra_is_held(a->type) ||
+                !ra_in_host_memory(a->device))
+                return 0;
+            m->shape[axis] = 0;
+            m->sizes.tuple = NULL;
+        }
+        if (a->type != (*first)->type || a->device != (*first)->device ||
+            a->ndim != m->ndim || !is_known(a))
+            return 0;
+        for (int32_t i = 0; i < m->ndim; i++)
+            if (i != axis && ra_shape(a)[i] != m->shape[i])
+                return 0;
+        if (__builtin_add_overflow(m->shape[axis], ra_shape(a)[axis], &m->shape[axis]))
+            return 0;
+    }
+    return n > 0;
+}
+
+PyObject *ra_py_join(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 3) {
+        PyErr_SetString(PyExc_TypeError, "join(kernel, arrays, axis)");
+        return NULL;
+    }
+    meeting m;
+    ArrayObject *first = NULL;
+    int beyond = !PyLong_CheckExact(args[2]);
+    long long axis = beyond ? 0 : PyLong_AsLongLongAndOverflow(args[2], &beyond);
+    if (beyond || ra_is_guarded() || !(PyList_Check(args[1]) || PyTuple_Check(args[1])) ||
+        !join_shapes(args[1], axis, &m, &first))
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    PyObject *views = PyList_New(0);
+    for (Py_ssize_t k = 0; views && k < PySequence_Size(args[1]); k++) {
+        PyObject *view = as_operand(
+            PyList_Check(args[1]) ? PyList_GetItem(args[1], k) : PyTuple_GetItem(args[1], k));
+        if (!view || PyList_Append(views, view) < 0)
+            Py_CLEAR(views);
+        Py_XDECREF(view);
+    }
+    PyObject *array = NULL;
+    if (views) {
+        PyObject *const x[3] = {views, args[2], NULL};
+        array = fill(ra_make(first->type, first->device, m.ndim, m.shape, 0, &m.sizes),
+                     args[0], x);
+    }
+    Py_XDECREF(views);
     return array;
 }

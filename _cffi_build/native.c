@@ -41,7 +41,8 @@ static PyMethodDef functions[] = {
     FUNCTION(register_guard,
              "register_guard($module, check_new, lend, /)\n--\n\n"
              "From now on call check_new(dtype, device) before an array is made, and lend() "
-             "for (read_only, scramble) before memory is lent to others."),
+             "for (read_only, scramble) before memory is lent to others; with None for both, "
+             "as before any profile was used."),
     FUNCTION(allocate,
              "allocate($module, shape, dtype, device, zeroed, /)\n--\n\n"
              "New row-major array in memory of `device`. MemoryError, ValueError."),
@@ -57,10 +58,14 @@ static PyMethodDef functions[] = {
              "kernels see of it, and so are those of the three that are arrays; called as by "
              "`call`."),
     FUNCTION(elementwise,
-             "elementwise($module, plans, x1, x2=<none>, /)\n--\n\n"
-             "The result of a function whose plans, (kernel, dtype), stand at the key of the "
-             "dtype of x1, or at 16 * key1 + key2; a float has key 15. None if it has no plan "
-             "for these operands."),
+             "elementwise($module, plans, x1, x2=<none>, x3=<none>, /)\n--\n\n"
+             "The result of a function that has a plan, (kernel, dtype), for these operands, "
+             "else None. Plans stand in a dict at the keys of the operands' dtypes, read as "
+             "digits to base 16; a float has key 15."),
+    FUNCTION(join,
+             "join($module, kernel, arrays, axis, /)\n--\n\n"
+             "Arrays joined along an axis by kernel(views, axis, out); None unless they are of "
+             "one dtype, in memory of the host, and of sizes that agree elsewhere."),
     FUNCTION(empty_spares,
              "empty_spares($module, /)\n--\n\n"
              "Give back the memory that is kept for small arrays."),

@@ -17,6 +17,7 @@ typedef struct {
 } ra_dtype;
 
 int ra_dtype_key(const ra_dtype *dtype);                /* DType.key: its place among all */
+int ra_is_held(const ra_dtype *dtype);                  /* float16 or bfloat16 */
 const ra_dtype *ra_dtype_of(PyObject *object);          /* TypeError when unknown */
 const ra_dtype *ra_dtype_find(DLDataType type);         /* BufferError when unknown */
 static inline int64_t ra_itemsize(const ra_dtype *dtype) { return dtype->bits / 8; }
@@ -178,6 +179,7 @@ RA_FUNCTION(ra_py_select);
 RA_FUNCTION(ra_py_register_runner);
 RA_FUNCTION(ra_py_compute);
 RA_FUNCTION(ra_py_elementwise);
+RA_FUNCTION(ra_py_join);
 RA_FUNCTION(ra_py_wrap);
 RA_FUNCTION(ra_py_export_memory);
 RA_FUNCTION(ra_py_import_memory);

@@ -22,6 +22,7 @@ static ra_dtype dtypes[] = {
     {.code = kDLBfloat, .bits = 16},
 };
 #define N_DTYPES ((int)(sizeof dtypes / sizeof *dtypes))
+#define N_STANDARD 13
 
 #define MAX_DEVICES 64
 static ra_device devices[MAX_DEVICES];
@@ -35,6 +36,7 @@ PyObject *ra_unknown_size;
 static PyObject *check_new;
 static PyObject *lend;
 
+int ra_is_held(const ra_dtype *dtype) { return dtype >= dtypes + N_STANDARD; }
 int ra_dtype_key(const ra_dtype *dtype) { return (int)(dtype - dtypes); }
 
 const ra_dtype *ra_dtype_of(PyObject *object)
@@ -195,6 +197,11 @@ PyObject *ra_py_register_guard(PyObject *module, PyObject *const *args, Py_ssize
     if (n != 2) {
         PyErr_SetString(PyExc_TypeError, "register_guard(check_new, lend)");
         return NULL;
+    }
+    if (args[0] == Py_None) {
+        Py_CLEAR(check_new);
+        Py_CLEAR(lend);
+        Py_RETURN_NONE;
     }
     ra_replace(&check_new, args[0]);
     ra_replace(&lend, args[1]);

@@ -7,7 +7,8 @@ Read in this order:
 3. `freedom.py`: what the standard leaves open, decided by a seed; `pedantic.py`,
    `pedantic_sums.py` and `pedantic_keys.py`: the same as errors.
 4. `pipeline.py`: what happens between an elementwise function's operands and a kernel.
-5. `arguments.py`: the checks that all other functions share.
+5. `clip.py`: the one of them with three operands. `arguments.py`: the checks that all
+   other functions share.
 6. `indexing.py`: `x[key]` and `x[key] = value`. `text.py`: how an array is shown.
 7. `operators.py`, `array.py`: the Array itself.
 8. `casting.py`, `conversion.py`: elements in another dtype, and how Python objects and

@@ -4,11 +4,12 @@ One path for functions and operators, on every device: operands, device, dtype c
 promotion, broadcasting, output, kernel. What depends on the dtypes alone is worked out
 once for each combination and kept as a plan.
 
-Next: `arguments.py`.
+Next: `clip.py`.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,9 @@ import numpy as np
 
 from refarray._base import dtypes, profile
 from refarray._base.devices import Device
-from refarray._base.dtypes import IINFO, DType
+from refarray._base.dtypes import DType
 from refarray._base.layout import broadcast_shapes
 from refarray._base.promotion import (
-    can_cast,
     check_int_range,
     held_error,
     promote,
@@ -35,7 +35,7 @@ from refarray._compute.engine import (
     view,
     will_write,
 )
-from refarray._memory.native import ArrayBase, allocate
+from refarray._memory.native import ArrayBase
 
 if TYPE_CHECKING:
     # Defined above the pipeline, which makes arrays through `allocate`.
@@ -106,25 +106,22 @@ class Plan:
 _plans: dict[tuple[str, int, object], Plan] = {}
 
 
-class _Ready(dict[str, list[tuple[Kernel, DType] | None]]):
-    """What is left of a plan with a ufunc: by function, kernel and dtype of the result.
-
-    `elementwise`, which is in C, finds them by number. A profile may object, so there
-    it is asked no longer once one is in use.
-    """
-
-    def __missing__(self, name: str) -> list[tuple[Kernel, DType] | None]:
-        plans = self[name] = [None] * 256
-        return plans
-
-    def add(self, name: str, index: int, plan: Plan) -> None:
-        """Keep a plan for one array, at its key, or for two, at 16 * key1 + key2."""
-        if plan.converts:
-            self[name][index] = (plan.kernel, plan.result)
+# What is left of a plan when nothing needs to be asked of the operands: by function and
+# by number the kernel, and the dtype of the result. In C `elementwise` finds it there.
+ready: defaultdict[str, dict[int, tuple[Kernel, DType]]] = defaultdict(dict)
 
 
-_ready = _Ready()
-_FLOAT = 15  # the key of a Python float
+def remember(name: str, kernel: Kernel, result: DType, *operands: object) -> None:
+    """Let `elementwise` call a kernel for all operands of these dtypes, and floats."""
+    number = 0
+    for x in operands:
+        if isinstance(x, ArrayBase):
+            number = 16 * number + x.dtype.key
+        elif type(x) is float:
+            number = 16 * number + 15
+        else:
+            return
+    ready[name][number] = (kernel, result)
 
 
 def _make_plan(
@@ -202,7 +199,7 @@ def plain_scalar(x: Any) -> bool | int | float | complex:
 
 def unary(name: str, category: Category, x: Array, result: ResultRule = same) -> Array:
     """Apply an elementwise function of one array."""
-    out: Array | None = elementwise(_ready[name], x)
+    out: Array | None = elementwise(ready[name], x)
     if out is not None:
         return out
     if not isinstance(x, ArrayBase):
@@ -211,7 +208,8 @@ def unary(name: str, category: Category, x: Array, result: ResultRule = same) ->
     plan = _plans.get((name, dtype.key, None))
     if plan is None:
         plan = _plans[name, dtype.key, None] = _make_plan(name, category, dtype, result)
-        _ready.add(name, dtype.key, plan)
+    if plan.converts:
+        remember(name, plan.kernel, plan.result, x)
     if profile.guarded:
         pedantic.unary(name, dtype, x._view)
         if (shared := freedom.unary_view(name, x)) is not None:
@@ -230,7 +228,7 @@ def binary(
     result: ResultRule = same,
 ) -> Array:
     """Apply an elementwise function of two operands, one of which may be a scalar."""
-    out: Array | None = elementwise(_ready[name], x1, x2)
+    out: Array | None = elementwise(ready[name], x1, x2)
     if out is not None:
         return out
     v1: Any
@@ -248,15 +246,17 @@ def binary(
         if not plan.converts:
             v1, v2 = _converted(x1, plan), _converted(x2, plan)
     elif isinstance(x1, ArrayBase):
-        plan = _plan_for_scalar(name, category, x1, x2, result)
+        plan = plan_for_scalar(name, category, x1, x2, result)
         shape, device = x1._shape, x1.device
         v1, v2 = _converted(x1, plan), _scalar_operand(x2, plan)
     elif isinstance(x2, ArrayBase):
-        plan = _plan_for_scalar(name, category, x2, x1, result)
+        plan = plan_for_scalar(name, category, x2, x1, result)
         shape, device = x2._shape, x2.device
         v1, v2 = _scalar_operand(x1, plan), _converted(x2, plan)
     else:
         raise operand_error(name, x1)
+    if plan.converts:
+        remember(name, plan.kernel, plan.result, x1, x2)
     if profile.guarded:
         v1 = view(v1) if isinstance(v1, ArrayBase) else v1
         v2 = view(v2) if isinstance(v2, ArrayBase) else v2
@@ -265,65 +265,6 @@ def binary(
     if profile.guarded:
         freedom.settle_binary(name, v1, v2, plan.common, out._view)
     return out
-
-
-def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) -> Array:
-    """Limit `x` to [`lower`, `upper`], both in the dtype of `x`."""
-    check_array("clip", x)
-    if x.dtype.key not in REAL.keys:
-        raise category_error("clip", REAL, x.dtype)
-    low = None if lower is None else _as_limit(x, lower, "min")
-    high = None if upper is None else _as_limit(x, upper, "max")
-    if profile.guarded:
-        pedantic.limits(low, high)
-    shape = x._shape
-    for limit in (lower, upper):
-        if isinstance(limit, ArrayBase) and limit._shape != shape:
-            shape = broadcast_shapes(shape, limit._shape)
-    out: Array
-    if low is None and high is None:
-        if profile.guarded and (shared := freedom.unchanged(x, shape)) is not None:
-            return shared
-        out = allocate(shape, x.dtype, x.device, False)
-        call(np.copyto, view(out), view(x))
-        return out
-    out = compute(view(x).clip, shape, x.dtype, x.device, low, high)
-    if profile.guarded and low is not None and high is not None:
-        freedom.fill(view(out), x.dtype, np.greater(low, high))
-    return out
-
-
-def _as_limit(x: Array, limit: Array | float, which: str) -> Any:
-    if isinstance(limit, ArrayBase):
-        if limit.device is not x.device:
-            raise device_error("clip", x.device, limit.device)
-        if not can_cast(limit.dtype, x.dtype):
-            raise TypeError(
-                f"clip takes {which} of the dtype of x or one that promotes to it, got "
-                f"{limit.dtype} and x of {x.dtype} (array API 2025.12, clip)"
-            )
-        if limit.dtype is not x.dtype:
-            profile.unspecified(
-                f"clip of {x.dtype} with {which} of {limit.dtype}",
-                "clip, notes",
-                "convert the limit with astype",
-            )
-        return view(limit).astype(NUMPY_DTYPES[x.dtype], copy=False)
-    if type(limit) is not float or x.dtype.key not in REAL_FLOATING.keys:
-        _plan_for_scalar("clip", REAL, x, limit, same)  # refuses what does not fit
-        if type(limit) not in _SCALARS:
-            limit = plain_scalar(limit)  # type: ignore[assignment]
-    limits = IINFO.get(x.dtype) if type(limit) is int else None
-    if limits is not None:
-        # Beyond the range of the dtype, on the side where every element is within.
-        if limit < limits.min if which == "min" else limit > limits.max:
-            profile.unspecified(
-                f"clip of {x.dtype} with {which} of {limit}",
-                "clip, notes: outside the bounds of the dtype",
-                "leave out a limit which no element reaches",
-            )
-            return None
-    return scalar_value(limit, x.dtype) if profile.guarded else limit
 
 
 def check_writable(x: ArrayBase) -> None:
@@ -345,13 +286,11 @@ def _plan_for_arrays(
         if x.dtype not in category.dtypes:
             raise category_error(name, category, x.dtype)
     plan = _make_plan(name, category, promote(x1.dtype, x2.dtype), result)
-    key1, key2 = x1.dtype.key, x2.dtype.key
-    _plans[name, key1, key2] = plan
-    _ready.add(name, 16 * key1 + key2, plan)
+    _plans[name, x1.dtype.key, x2.dtype.key] = plan
     return plan
 
 
-def _plan_for_scalar(
+def plan_for_scalar(
     name: str, category: Category, x: ArrayBase, scalar: object, result: ResultRule
 ) -> Plan:
     kind = type(scalar)
@@ -371,9 +310,6 @@ def _plan_for_scalar(
             raise category_error(name, category, x.dtype)
         plan = _make_plan(name, category, scalar_dtype(kind, x.dtype), result)
         _plans[name, x.dtype.key, kind] = plan
-        if kind is float:
-            _ready.add(name, 16 * x.dtype.key + _FLOAT, plan)
-            _ready.add(name, 16 * _FLOAT + x.dtype.key, plan)
     return plan
 
 

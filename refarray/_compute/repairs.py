@@ -92,6 +92,20 @@ def minimum(x1: Any, x2: Any, out: _Array) -> None:
     np.minimum(x1, x2, out=out)
 
 
+def clip() -> Kernel:
+    """Return the ufunc behind NumPy's method of that name, which takes half the time.
+
+    It has no public name, but NumPy shows it to operands with `__array_ufunc__`.
+    """
+
+    class Catch:
+        def __array_ufunc__(self, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
+            return ufunc
+
+    ufunc = np.zeros(1).clip(Catch(), Catch())  # type: ignore[call-overload]
+    return ufunc if isinstance(ufunc, np.ufunc) else np.ndarray.clip
+
+
 # Complex numbers ---------------------------------------------------------------------
 
 

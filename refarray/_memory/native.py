@@ -55,6 +55,7 @@ allocate = _native.allocate
 call = _native.call
 compute = _native.compute
 elementwise = _native.elementwise
+join = _native.join
 view = _native.view
 select = _native.select
 empty_spares = _native.empty_spares

@@ -13,6 +13,7 @@ Next: `indexing_functions.py`.
 from __future__ import annotations
 
 from refarray._compute.array import Array
+from refarray._compute.clip import clamp
 from refarray._compute.pipeline import (
     ANY,
     BOOL,
@@ -25,7 +26,6 @@ from refarray._compute.pipeline import (
     REAL_FLOATING,
     binary,
     boolean,
-    clamp,
     component,
     unary,
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from refarray._base import layout, profile
 from refarray._base.layout import (
     Unknown,
@@ -34,7 +36,7 @@ from refarray._compute.arguments import (
 from refarray._compute.array import Array
 from refarray._compute.indexing import share
 from refarray._compute.pipeline import INTEGRAL, check_array
-from refarray._memory.native import ArrayBase, view
+from refarray._memory.native import ArrayBase, join, view
 
 __all__ = [
     "broadcast_arrays",
@@ -264,6 +266,9 @@ def concat(
     In the dtype to which theirs promote. ValueError for shapes that differ elsewhere
     than along `axis`, and for no arrays; TypeError for dtypes that do not promote.
     """
+    done: Array | None = join(np.concatenate, arrays, axis)
+    if done is not None:
+        return done
     _check_arrays("concat", arrays)
     if axis is None:
         return movement.join("concat", arrays, (sum(x._size for x in arrays),), None)

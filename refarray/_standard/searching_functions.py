@@ -7,7 +7,6 @@ Next: `set_functions.py`.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +18,7 @@ from refarray._compute import freedom, pedantic
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
 from refarray._compute.casting import cast
-from refarray._compute.engine import adopt, call, kernels
+from refarray._compute.engine import adopt, call, compute, elementwise, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
     ANY,
@@ -28,6 +27,8 @@ from refarray._compute.pipeline import (
     REAL,
     REAL_FLOATING,
     device_error,
+    ready,
+    remember,
 )
 from refarray._compute.reductions import reduce
 from refarray._memory.native import ArrayBase, allocate
@@ -166,6 +167,9 @@ def where(
     One of `x1` and `x2` may be a Python scalar. TypeError for a condition of another
     dtype than bool, and for dtypes that do not promote.
     """
+    done: Array | None = elementwise(ready["where"], x1, x2, condition)
+    if done is not None:
+        return done
     check("where", condition, BOOL)
     v1, v2, dtype, device = operands("where", ANY, x1, x2)
     if condition.device is not device:
@@ -174,12 +178,13 @@ def where(
     for x in (x1, x2):
         if isinstance(x, ArrayBase) and x._shape != shape:
             shape = broadcast_shapes(shape, x._shape)
-    out: Array = allocate(shape, dtype, device, False)
-    k, target, mask = kernels(device), out._view, condition._view
-    call(_choose, k, target, mask, v1, v2)
+    if device.memory != "device":
+        remember("where", _choose, dtype, x1, x2, condition)
+    out: Array = compute(_choose, shape, dtype, device, v1, v2, condition)
     return out
 
 
-def _choose(k: ModuleType, target: Any, condition: Any, v1: Any, v2: Any) -> None:
-    target[...] = v2
-    k.copyto(target, v1, where=condition)
+def _choose(x1: Any, x2: Any, condition: Any, out: Any) -> None:
+    out[...] = x2
+    # The one of NumPy, or of the library to which the memory is shown.
+    np.copyto(out, x1, where=condition)
