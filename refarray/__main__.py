@@ -1,54 +1,81 @@
-"""The command line: `python -m refarray` lists the commands."""
+"""The command line: `python -m refarray` lists the commands.
+
+Next: commands/__init__.py, the table of them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import difflib
+import importlib
 import os
 import sys
+from collections.abc import Sequence
 
 import refarray
-from refarray import demo, info, run
-from refarray.testing import check
+from refarray.commands import COMMANDS, Command
+from refarray.commands.terminal import Mistake, paint
+
+PROGRAM = "python -m refarray"
+MISTAKE, INTERRUPTED = 2, 130
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    first, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if first in ("-h", "--help"):
+        print(overview())
+        return 0
+    if first in ("-V", "--version"):
+        print(f"refarray {refarray.__version__}")
+        return 0
+    if first not in COMMANDS:
+        near = difflib.get_close_matches(first, COMMANDS, 1, cutoff=0.75)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(COMMANDS)}"
+        return complain(PROGRAM, f"there is no command {first}; {hint}")
+    return call(COMMANDS[first], rest)
+
+
+def overview() -> str:
+    """Return the list of commands."""
+    rows = [f"  {paint(f'{c.name:10}', 'bold')}{c.summary}" for c in COMMANDS.values()]
+    return "\n".join(
+        [
+            "The reference array library of the array API standard and of DLPack.\n",
+            f"usage: {PROGRAM} COMMAND ...\n",
+            *rows,
+            f"\n{PROGRAM} COMMAND --help says more, with an example.",
+        ]
+    )
+
+
+def call(command: Command, arguments: Sequence[str]) -> int:
+    """Import a command, read its arguments and run it."""
+    module = importlib.import_module(command.module)
     parser = argparse.ArgumentParser(
-        prog="python -m refarray",
-        description="The reference array library of the array API standard and DLPack.",
-        epilog="The values of the standard, for any library: "
-        "python -m refarray.testing.standard NAMESPACE",
+        prog=f"{PROGRAM} {command.name}",
+        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        epilog="\n".join(
+            ["for example:", *(f"  {PROGRAM} {line}" for line in command.examples)]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--version", action="version", version=f"refarray {refarray.__version__}"
-    )
-    commands = parser.add_subparsers(dest="command", metavar="command")
-    commands.add_parser(
-        "demo", help="share a NumPy array both ways and look at every byte of it"
-    )
-    check.add_arguments(
-        commands.add_parser(
-            "check", help="hold an array library against the rules of DLPack"
-        )
-    )
-    commands.add_parser(
-        "info", help="say what refarray runs on, and what is missing for what"
-    )
-    run.add_arguments(
-        commands.add_parser("run", help="run a program under a profile of refarray")
-    )
+    module.add_arguments(parser)
     options = parser.parse_args(arguments)
-    if options.command == "demo":
-        demo.run()
-    elif options.command == "check":
-        return check.run(options)
-    elif options.command == "info":
-        info.run()
-    elif options.command == "run":
-        return run.run(options)
-    else:
-        parser.print_help()
-    return 0
+    try:
+        status: int = module.run(options)
+        return status
+    except Mistake as mistake:
+        return complain(parser.prog, str(mistake))
+    except KeyboardInterrupt:
+        complain(parser.prog, "interrupted")
+        return INTERRUPTED
+
+
+def complain(program: str, message: str) -> int:
+    """Say what is wrong, and return the exit status for it."""
+    print(f"{paint(program, 'red', sys.stderr)}: {message}", file=sys.stderr)
+    return MISTAKE
 
 
 if __name__ == "__main__":

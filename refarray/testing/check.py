@@ -14,13 +14,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import difflib
-import os
+import json
 import platform
-import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from refarray.commands.terminal import Bar, Mistake, has_colour, write
 from refarray.testing import report
 from refarray.testing.findings import Rule
 from refarray.testing.isolation import Run
@@ -29,7 +28,10 @@ from refarray.testing.report import Judgement, Result
 from refarray.testing.rules import RULES
 from refarray.testing.violators import VIOLATORS
 
-KEPT, BROKEN, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+KEPT, BROKEN = 0, 1
+
+#: `--json` without a file: print it, in place of the table.
+STDOUT = Path("-")
 
 #: What follows the colon in `torch:producer`.
 SIDES = {
@@ -40,7 +42,7 @@ SIDES = {
 HOWTO = "docs/howto/check-your-library.md"
 
 
-class UsageError(Exception):
+class UsageError(Mistake):
     """A mistake on the command line; says what is known."""
 
 
@@ -61,7 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rules that may be broken without changing the exit status",
     )
     parser.add_argument("--explain", metavar="N", help="print a rule in full, and end")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON too")
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const=STDOUT,
+        type=Path,
+        metavar="FILE",
+        help="print JSON, or write it to a file too; stands behind the library",
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page too")
     parser.add_argument(
         "--adapters", type=Path, metavar="FOLDER", help="where adapters by name are"
@@ -71,40 +80,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what the arguments say, and return the exit status.
 
-    0: every rule that must hold is kept. 1: one is not. 2: a mistake in the arguments.
-    Rules that are only recommended do not count.
+    0: every rule that must hold is kept. 1: one is not. Rules that are only recommended
+    do not count. Mistake for arguments that make no sense.
     """
+    if options.explain is not None:
+        for rule in chosen([options.explain]):
+            print(explained(rule) if options.json else explain(rule))
+        return KEPT
+    name, numbers = resolve(options.library, options.adapters)
+    rules = [r for r in chosen(options.rule) if r.number in numbers]
+    if not rules:
+        raise UsageError(f"no rule is left for {options.library}: {options.rule}")
+    allowed = {rule.number for rule in chosen(options.allow or ["0"])}
+    for path in (options.json, options.html):
+        if path is not None and not path.parent.is_dir():
+            raise UsageError(f"there is no folder {path.parent} for {path.name}")
     try:
-        if options.explain is not None:
-            for rule in chosen([options.explain]):
-                print(explain(rule))
-            return KEPT
-        name, numbers = resolve(options.library, options.adapters)
-        rules = [r for r in chosen(options.rule) if r.number in numbers]
-        if not rules:
-            raise UsageError(f"no rule is left for {options.library}: {options.rule}")
-        allowed = {rule.number for rule in chosen(options.allow or ["0"])}
-        for path in (options.json, options.html):
-            if path is not None and not path.parent.is_dir():
-                raise UsageError(f"there is no folder {path.parent} for {path.name}")
         result = judge(name, rules)
-        is_terminal = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        print(report.as_table(result, colours=is_terminal), end="")
-        if options.json is not None:
-            options.json.write_text(report.as_json(result), encoding="utf-8")
-        if options.html is not None:
-            options.html.write_text(report.as_html(result), encoding="utf-8")
-    except (UsageError, LoadingError, OSError) as error:
-        print(f"python -m refarray check: {error}", file=sys.stderr)
-        return MISTAKE
-    except KeyboardInterrupt:
-        print("python -m refarray check: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except LoadingError as error:
+        raise Mistake(str(error)) from error
+    if options.html is not None:
+        write(options.html, report.as_html(result))
     broken = {j.rule.number for j in result.judgements if j.is_broken}
     kept = {j.rule.number for j in result.judgements if j.verdict == "pass"}
+    status = BROKEN if broken - allowed else KEPT
+    if options.json == STDOUT:
+        print(report.as_json(result), end="")
+        return status
+    if options.json is not None:
+        write(options.json, report.as_json(result))
+    print(report.as_table(result, colours=has_colour()), end="")
     if allowed & kept:
         print(f"Allowed, but kept: {', '.join(map(str, sorted(allowed & kept)))}")
-    return BROKEN if broken - allowed else KEPT
+    return status
 
 
 def judge(name: str, rules: Sequence[Rule]) -> Result:
@@ -126,27 +134,6 @@ def judge(name: str, rules: Sequence[Rule]) -> Result:
         date=datetime.date.today().isoformat(),
         judgements=judgements,
     )
-
-
-class Bar:
-    """A progress bar on a terminal; elsewhere, nothing."""
-
-    def __init__(self, total: int) -> None:
-        self.total, self.is_shown = total, sys.stderr.isatty()
-
-    def show(self, done: int, label: str) -> None:
-        """Draw the bar over the last one."""
-        if self.is_shown:
-            width = max(10, min(40, shutil.get_terminal_size().columns - 30))
-            filled = width * done // self.total
-            bar = "#" * filled + "." * (width - filled)
-            line = f"\r[{bar}] {done}/{self.total} {label:<10}"
-            print(line, end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Take the bar away."""
-        if self.is_shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def chosen(words: Iterable[str] | None) -> list[Rule]:
@@ -174,6 +161,22 @@ def explain(rule: Rule) -> str:
         f"Check:    {rule.where}\n"
         f"Violator: {violator.__module__}.{violator.__name__}\n"
         f"          {violator.__doc__}"
+    )
+
+
+def explained(rule: Rule) -> str:
+    """Return the same as JSON."""
+    violator = VIOLATORS[rule.number]
+    return json.dumps(
+        {
+            "rule": rule.number,
+            "level": rule.level,
+            "text": rule.text,
+            "source": rule.source,
+            "check": rule.where,
+            "violator": f"{violator.__module__}.{violator.__name__}",
+        },
+        indent=1,
     )
 
 

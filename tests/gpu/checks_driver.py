@@ -20,13 +20,14 @@ from libraries import KINDS, library
 from record import NotHere, Record, fastest
 
 import refarray as xp
-from refarray import cuda, info
+from refarray import cuda
 from refarray._base.devices import DeviceType
 from refarray._memory import cuda_memory as memory
 from refarray._memory.cuda_context import on_device, primary_context
 from refarray._memory.cuda_driver import driver
 from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import LEGACY, order
+from refarray.commands import info
 
 CPU = xp.Device("cpu")
 
@@ -44,7 +45,8 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def environment(record: Record) -> None:
     """What this machine is: driver, device, packages."""
-    record.measure("info", [f"{topic}: {text}" for topic, text in info.describe()])
+    lines = info.describe(info.facts())
+    record.measure("info", [f"{topic}: {text}" for topic, text in lines])
     for package in ("numpy", "cffi", "cupy-cuda12x", "cupy-cuda13x", "torch", "jax"):
         try:
             record.measure(package, metadata.version(package))

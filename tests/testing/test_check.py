@@ -13,7 +13,7 @@ import pytest
 
 import refarray.testing.check
 from refarray.__main__ import main
-from refarray.testing.check import Bar, chosen, known_adapters, resolve
+from refarray.testing.check import chosen, known_adapters, resolve
 from refarray.testing.rules import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -166,7 +166,7 @@ def test_the_page_needs_nothing_else(folder):
         (["no.such:Thing"], "no.such cannot be imported: No module named 'no'"),
         (["json:loads"], "json:loads is no subclass of refarray.testing.adapters.Ad"),
         (["good.py", "--json", "no/x.json"], "there is no folder no for x.json"),
-        (["good.py", "--rule", "1", "--html", "."], "Is a directory: '.'"),
+        (["good.py", "--rule", "1", "--html", "."], ". cannot be written: Is a"),
     ],
 )
 def test_mistakes_are_explained(capsys, arguments, message):
@@ -213,16 +213,12 @@ def test_adapters_here_come_first(folder):
     assert known_adapters(folder)["good"] == folder / "good.py"
 
 
-def test_the_bar_is_for_people(capsys, monkeypatch):
-    Bar(70).show(7, "rule 7")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "60")
-    bar = Bar(70)
-    bar.show(7, "rule 7")
-    assert capsys.readouterr().err.startswith(f"\r[###{'.' * 27}] 7/70 rule 7")
-    bar.clear()
-    assert capsys.readouterr().err == "\r\033[K"
+def test_json_takes_the_place_of_the_table(capsys):
+    assert check("good.py", "--rule", "46", "--json") == 0
+    (rule,) = json.loads(capsys.readouterr().out)["rules"]
+    assert (rule["rule"], rule["verdict"]) == (46, "pass")
+    assert check("--explain", "46", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["level"] == "must"
 
 
 def test_the_how_to_leads_to_an_adapter(folder, capsys):

@@ -1,4 +1,4 @@
-"""The command line: python -m refarray.testing.standard NAMESPACE.
+"""The command `python -m refarray standard NAMESPACE`: the values of the standard.
 
 Exit status: 0 no deviation, 1 deviations, 2 nothing could be checked: no such
 namespace, no such function, no mpmath.
@@ -9,20 +9,36 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
+from refarray.commands.expressions import import_named
+from refarray.commands.terminal import Bar, Mistake, write
 from refarray.testing.standard import all_checks, runner
 from refarray.testing.standard.runner import Deviation, Report
 
+#: `--json` without a file: print it, in place of the table.
+STDOUT = Path("-")
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the suite and print what deviates; return the exit status."""
+    """Run the suite by itself, without the command line around it."""
     parser = argparse.ArgumentParser(
         prog="python -m refarray.testing.standard",
         description="Hold an array namespace to the Python array API standard 2025.12.",
     )
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args(arguments))
+    except Mistake as mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
     parser.add_argument("namespace", help="an importable module, such as numpy")
     parser.add_argument(
         "--only",
@@ -31,46 +47,55 @@ def main(arguments: list[str] | None = None) -> int:
         help="check only these functions, such as add, 'linalg.*' or __add__",
     )
     parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the deviations there as well"
+        "--json",
+        nargs="?",
+        const=STDOUT,
+        type=Path,
+        metavar="FILE",
+        help="print the deviations as JSON, or write them to a file as well",
     )
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write them there as a table"
     )
-    chosen = parser.parse_args(arguments)
-    try:
-        xp = import_module(chosen.namespace)
-    except ImportError as error:
-        print(f"cannot import {chosen.namespace}: {error}", file=sys.stderr)
-        return 2
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the suite and print what deviates; return the exit status."""
+    xp = import_named(options.namespace)
     try:
         checks = all_checks()
     except ModuleNotFoundError as error:
         if error.name != "mpmath":
             raise
-        print("the right values come from mpmath: pip install mpmath", file=sys.stderr)
-        return 2
-    report = runner.run(xp, checks, only=chosen.only, progress=_progress)
-    _progress("")
+        message = "the right values come from mpmath: pip install mpmath"
+        raise Mistake(message) from error
+    report = _run_with_a_bar(xp, checks, options.only)
     if not report.cases:
-        print(f"no function is called {chosen.only!r} (see --help)", file=sys.stderr)
-        return 2
-    if report.deviations:
-        print(table(report.deviations))
-    functions = len({d.function for d in report.deviations})
-    print(
-        f"{chosen.namespace}: {report.cases} cases, {report.values} values; "
-        f"{len(report.deviations)} deviations in {functions} functions"
-    )
-    if chosen.json:
-        chosen.json.write_text(to_json(chosen.namespace, report))
-    if chosen.markdown:
-        chosen.markdown.write_text(to_markdown(chosen.namespace, report))
+        raise Mistake(f"no function is called {options.only!r} (see --help)")
+    if options.markdown is not None:
+        write(options.markdown, to_markdown(options.namespace, report))
+    if options.json == STDOUT:
+        print(to_json(options.namespace, report))
+    else:
+        if options.json is not None:
+            write(options.json, to_json(options.namespace, report))
+        if report.deviations:
+            print(table(report.deviations))
+        functions = len({d.function for d in report.deviations})
+        print(
+            f"{options.namespace}: {report.cases} cases, {report.values} values; "
+            f"{len(report.deviations)} deviations in {functions} functions"
+        )
     return 1 if report.deviations else 0
 
 
-def _progress(line: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{line:<70}", end="" if line else "\r", file=sys.stderr, flush=True)
+def _run_with_a_bar(xp: Any, checks: Sequence[runner.Check], only: str) -> Report:
+    chosen = [check for check in checks if fnmatchcase(check.subject, only)]
+    bar = Bar(len(chosen))
+    try:
+        return runner.run(xp, chosen, progress=bar.show)
+    finally:
+        bar.clear()
 
 
 def grouped(deviations: Iterable[Deviation]) -> list[list[Deviation]]:

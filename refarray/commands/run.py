@@ -1,4 +1,7 @@
-"""The command `python -m refarray run`: a program under a profile."""
+"""The command `python -m refarray run`: a program under a profile.
+
+Next folder: `testing/`, with the commands `check` and `standard`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import sys
 from pathlib import Path
 
 from refarray import profiles
+from refarray.commands.terminal import Mistake
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+    """Declare the arguments of the command."""
     parser.add_argument(
         "--profile",
         default=None,
@@ -26,13 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the program; its exit status, or 2 for a profile that there is not."""
+    """Run the program, whose exit status and tracebacks are its own."""
     if options.profile is not None:
         try:
             profiles.set_default(options.profile)
         except ValueError as error:
-            print(f"python -m refarray run: {error}", file=sys.stderr)
-            return 2
+            raise Mistake(str(error)) from error
+    if not options.module and not Path(options.program).exists():
+        raise Mistake(f"there is no file {options.program}; for a module: -m")
     sys.argv = [options.program, *options.arguments]
     try:
         if options.module:
@@ -41,9 +46,16 @@ def run(options: argparse.Namespace) -> int:
         else:
             sys.path.insert(0, str(Path(options.program).resolve().parent))
             runpy.run_path(options.program, run_name="__main__")
-    except Exception:
+    except Exception as error:
+        if options.module and _is_not_there(options.program, error):
+            raise Mistake(str(error)) from error
         # What a failure depends on: the seed of `adversarial` is in the name.
         name = profiles.active().name
         print(f"refarray profile: {name}", file=sys.stderr, flush=True)
         raise
     return 0
+
+
+def _is_not_there(module: str, error: Exception) -> bool:
+    """Tell whether runpy found no such module, before anything of it ran."""
+    return type(error) is ImportError and module in str(error) and error.name is None
