@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "trace.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +20,48 @@ int64_t ra_trace_next(void)
     return atomic_fetch_add(&last, 1) + 1;
 }
 
+/* A capsule knows its record by number, and holds none: some consumers take the destructor
+ * away, and others drop the capsule long after the tensor. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ra_trace_record *records;
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
+static void add(ra_trace_record *record)
+{
+    static int is_safe_across_fork;
+    pthread_mutex_lock(&lock);
+    record->next = records;
+    records = record;
+    if (!is_safe_across_fork)
+        is_safe_across_fork = !pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_mutex_unlock(&lock);
+}
+
+static ra_trace_record *hold(int64_t number)
+{
+    pthread_mutex_lock(&lock);
+    ra_trace_record *record = records;
+    while (record && record->number != number)
+        record = record->next;
+    if (record)
+        record->holders++;
+    pthread_mutex_unlock(&lock);
+    return record;
+}
+
 void ra_trace_let_go(ra_trace_record *record)
 {
-    if (atomic_fetch_sub(ATOMIC(record->holders), 1) == 1)
+    pthread_mutex_lock(&lock);
+    int is_last = --record->holders == 0;
+    ra_trace_record **link = &records;
+    while (is_last && *link != record)
+        link = &(*link)->next;
+    if (is_last)
+        *link = record->next;
+    pthread_mutex_unlock(&lock);
+    if (is_last)
         free(record);
 }
 
@@ -72,7 +112,7 @@ static void destroy(PyObject *capsule)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    ra_trace_record *record = PyCapsule_GetContext(capsule);
+    ra_trace_record *record = hold((int64_t)(intptr_t)PyCapsule_GetContext(capsule));
     if (record) {
         const char *const *ours = ra_capsule_names[record->is_versioned];
         const char *name = PyCapsule_GetName(capsule);
@@ -97,7 +137,8 @@ static ra_trace_record *new_record(void *original, int versioned)
     ra_trace_record *record = calloc(1, sizeof *record);
     if (!record)
         return NULL;
-    record->holders = 3;
+    record->holders = 2;
+    record->number = ra_trace_next();
     record->original = original;
     record->is_versioned = versioned;
     if (versioned) {
@@ -135,13 +176,14 @@ PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_
     PyObject *traced = PyCapsule_New(versioned ? (void *)&record->versioned : &record->legacy,
                                      ra_capsule_names[versioned][0], NULL);
     /* From the moment that the original is renamed, the memory is ours to give back. */
-    if (!address || !traced || PyCapsule_SetContext(traced, record) < 0 ||
+    if (!address || !traced || PyCapsule_SetContext(traced, (void *)(intptr_t)record->number) < 0 ||
         PyCapsule_SetName(capsule, ra_capsule_names[versioned][1]) < 0) {
         Py_XDECREF(address);
         Py_XDECREF(traced);
         free(record);
         return NULL;
     }
+    add(record);
     PyCapsule_SetDestructor(traced, destroy);
     return Py_BuildValue("NN", traced, address);
 }

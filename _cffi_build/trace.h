@@ -15,8 +15,10 @@ typedef struct {
 } ra_trace_event;
 
 /* A managed tensor over the memory of another one, which is given back once. Freed when
- * three have let go: the trace, the capsule, and whoever holds the tensor. */
-typedef struct {
+ * both have let go: the trace, and whoever holds the tensor. */
+typedef struct ra_trace_record {
+    struct ra_trace_record *next;   /* of all that there are */
+    int64_t number;
     int64_t holders;
     int64_t deleter_calls;
     int64_t count;          /* of events: those beyond the room are only counted */

@@ -66,6 +66,11 @@ def _package_above(depth: int) -> str:
     return str(name).partition(".")[0]
 
 
+def _name_of(kind: type) -> str:
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "__main__" else f"{package}.{kind.__name__}"
+
+
 class Trace:
     """What happened in one exchange: `str()` gives a table, notebooks show one.
 
@@ -95,7 +100,7 @@ class Trace:
                 "lacks it (array API, from_dlpack)"
             )
         if self._producer is None:
-            self._producer = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+            self._producer = _name_of(kind)
         return Watched(x, self)
 
     def __enter__(self) -> Trace:

@@ -15,7 +15,7 @@ from refarray.dlpack.tracing_steps import Step
 
 
 def _title(producer: str, consumer: str) -> str:
-    return f"{producer} (producer) -> {consumer} (consumer)"
+    return f"{_printable(producer)} (producer) -> {_printable(consumer)} (consumer)"
 
 
 def table(
@@ -26,7 +26,8 @@ def table(
     lines = [_title(producer, consumer)]
     for step in steps:
         pieces = textwrap.wrap(_text(step, steps), 76) or [""]
-        head = f"{step.number:3}  {step.who:8}  {step.thread:{threads}}  "
+        thread = _printable(step.thread)
+        head = f"{step.number:3}  {step.who:8}  {thread:{threads}}  "
         lines.append(head + pieces[0])
         lines += [" " * len(head) + piece for piece in pieces[1:]]
     if unseen:
@@ -40,9 +41,15 @@ def table(
 
 def _text(step: Step, steps: Sequence[Step]) -> str:
     """Return what happened, with the number of the capsule if there are several."""
+    text = _printable(step.text)
     if step.capsule is None or all(s.capsule in (None, step.capsule) for s in steps):
-        return step.text
-    return f"[capsule {step.capsule}] {step.text}"
+        return text
+    return f"[capsule {step.capsule}] {text}"
+
+
+def _printable(text: str) -> str:
+    """Return a text without the line breaks and control characters it may have."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 _COLOURS = {
@@ -60,11 +67,12 @@ def html_table(
         f'<tr><td>{step.number}</td><td style="color: {_COLOURS[step.who]}; '
         f'font-weight: 600">{step.who}</td>'
         f'<td style="text-align: left">{escape(_text(step, steps))}</td>'
-        f"<td>{escape(step.thread)}</td></tr>"
+        f"<td>{escape(_printable(step.thread))}</td></tr>"
         for step in steps
     )
     names = "".join(
-        f'{arrow}<b style="color: {_COLOURS[who]}">{escape(name)}</b> ({who})'
+        f'{arrow}<b style="color: {_COLOURS[who]}">{escape(_printable(name))}</b> '
+        f"({who})"
         for arrow, name, who in (
             ("", producer, "producer"),
             (" &rarr; ", consumer, "consumer"),
@@ -73,7 +81,7 @@ def html_table(
     head = "".join(f"<th>{title}</th>" for title in ("", "who", "what", "thread"))
     rest = ""
     if unseen:
-        items = "".join(f"<li>{escape(text)}</li>" for text in unseen)
+        items = "".join(f"<li>{escape(_printable(text))}</li>" for text in unseen)
         rest = f"<p>Not seen:</p><ul>{items}</ul>"
     return (
         f'<div class="refarray-trace"><p>{names}</p><table><thead><tr>{head}</tr>'
@@ -83,10 +91,11 @@ def html_table(
 
 # ---- Sequence diagram ----------------------------------------------------------------
 
-_WIDTH = 720
-_CONSUMER, _PRODUCER = 90, 590  # where the two lifelines stand
+# As narrow as can be: a phone shows all of it.
+_WIDTH = 580
+_CONSUMER, _PRODUCER = 75, 445  # where the two lifelines stand
 _LINE = 17  # from one line of text to the next
-_CHARACTERS = 68  # that fit between the lifelines
+_CHARACTERS = 52  # that fit between the lifelines
 _TO_OTHER = {
     "device asked",
     "device answered",
@@ -117,10 +126,11 @@ def svg(producer: str, consumer: str, steps: Sequence[Step]) -> str:
     for step in steps:
         lines = textwrap.wrap(_text(step, steps), _CHARACTERS) or [""]
         y += _LINE * len(lines) + 14
-        parts += _words(16, y + 4, str(step.number), "", "start", faint=True)
+        parts += _words(14, y + 4, str(step.number), "", "start", faint=True)
         if step.thread and step.thread != thread:
             thread = step.thread
-            parts += _words(_PRODUCER + 16, y + 4, thread, "", "start", faint=True)
+            name = _cut(thread, 18)
+            parts += _words(_PRODUCER + 14, y + 4, name, "", "start", faint=True)
         parts += _draw(step, lines, y)
         taken += step.kind == "taken over"
         given_back += step.kind == "deleter called" and step.who == "consumer"
@@ -141,11 +151,11 @@ def svg(producer: str, consumer: str, steps: Sequence[Step]) -> str:
         for part in (
             f'<line x1="{_x(who)}" y1="48" x2="{_x(who)}" y2="{height - 14}" '
             f'style="stroke: {_COLOURS[who]}" stroke-width="1.5"/>',
-            *_words(_x(who), 20, name, _COLOURS[who], "middle", bold=True),
+            *_words(_x(who), 20, _cut(name, 20), _COLOURS[who], "middle", bold=True),
             *_words(_x(who), 37, who, "", "middle", faint=True),
         )
     ]
-    label = escape(f"Exchange of {producer} with {consumer}, step by step", quote=True)
+    label = escape(_printable(f"Exchange of {producer} with {consumer}, step by step"))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
@@ -161,6 +171,13 @@ def svg(producer: str, consumer: str, steps: Sequence[Step]) -> str:
     )
 
 
+def _cut(name: str, length: int) -> str:
+    name = _printable(name)
+    return (
+        name if len(name) <= length else f"{name[: length - 1]}\N{HORIZONTAL ELLIPSIS}"
+    )
+
+
 def _x(who: str) -> int:
     return _CONSUMER if who == "consumer" else _PRODUCER
 
@@ -170,7 +187,7 @@ def _draw(step: Step, lines: list[str], y: float) -> list[str]:
     colour, x = _COLOURS[step.who], _x(step.who)
     if step.who == "trace":
         line = (
-            f'<line x1="40" y1="{y:g}" x2="{_WIDTH - 16}" y2="{y:g}" '
+            f'<line x1="34" y1="{y:g}" x2="{_WIDTH - 16}" y2="{y:g}" '
             'stroke="currentColor" stroke-dasharray="2 5" opacity="0.6"/>'
         )
         middle = (_CONSUMER + _PRODUCER) / 2

@@ -91,8 +91,7 @@ def device_words(pair: object) -> str:
 
 def stream_words(handle: int) -> str:
     """Return a CUDA stream as DLPack numbers it."""
-    names = {1: "1 (the legacy one)", 2: "2 (the thread's own)"}
-    return names.get(handle, hex(handle))
+    return {1: "1 (legacy)", 2: "2 (per thread)"}.get(handle, str(handle))
 
 
 def _dtype_words(code: int, bits: int, lanes: int) -> str:
@@ -159,7 +158,7 @@ class Threads:
         if event.outside:
             return "outside Python"
         self.here()
-        return self._names.get(event.thread, "a thread that has ended")
+        return self._names.get(event.thread, "an ended thread")
 
 
 # ---- What becomes of a capsule -------------------------------------------------------
