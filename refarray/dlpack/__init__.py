@@ -4,10 +4,14 @@ Read in this order:
 
 1. `structs.py`: the structs and their constants, as Python sees them.
 2. `producer.py`: which memory `x.__dlpack__()` exports.
-3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer.
+3. `shortcuts.py`, `consumer.py`: `from_dlpack`, and the question it asks a producer;
+   `cuda.py`: what there is to do besides with memory of a CUDA device.
 4. `capsules.py`: for libraries that pass bare capsules instead of objects.
 5. `memory.py`: the protocol for memory of any kind, and for classes of your own.
-6. `inspection.py`: every field of a managed tensor, in words.
+6. `inspection_memory.py`, `inspection_rules.py`: look into a managed tensor, whatever
+   is in it, and see which rules it breaks; `inspection_drawing.py`,
+   `inspection_strip.py`, `inspection_svg.py`: draw it; `inspection_html.py`,
+   `inspection.py`: show every field.
 7. `tracing_steps.py`, `tracing_picture.py`, `tracing.py`: one exchange, step by step.
 
 The rules are those of DLPack 1.3 and of the array API standard 2025.12.

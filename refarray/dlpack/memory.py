@@ -8,7 +8,7 @@ the memory of any producer as a checked description.
 No array library is needed on either side: ctypes, mmap, array.array, cffi, shared
 memory, or an address from elsewhere.
 
-Next: `inspection.py`.
+Next: `inspection_memory.py`.
 """
 
 from __future__ import annotations
@@ -81,13 +81,22 @@ class Tensor:
         extents = check_shape(shape if isinstance(shape, int) else tuple(shape))
         steps = row_major_strides(extents) if strides is None else tuple(strides)
         if len(steps) != len(extents):
-            raise ValueError(f"{len(steps)} strides do not fit {len(extents)} extents")
+            raise ValueError(
+                f"{len(steps)} strides do not fit {len(extents)} extents "
+                "(DLPack, DLTensor)"
+            )
         if not isinstance(pointer, int):
-            raise TypeError(f"pointer is an address, not {type(pointer).__name__}")
+            raise TypeError(
+                f"pointer is an address, not {type(pointer).__name__} (DLPack, DLTensor)"
+            )
         if len(device) != 2:
-            raise TypeError(f"device is (device_type, device_id), not {device}")
+            raise TypeError(
+                f"device is (device_type, device_id), not {device} (DLPack, DLTensor)"
+            )
         if pointer < 0 or (pointer == 0 and size_of(extents)):
-            raise ValueError(f"{pointer} is the address of no element")
+            raise ValueError(
+                f"{pointer} is the address of no element (DLPack, DLTensor)"
+            )
         for name, value in (
             ("pointer", pointer),
             ("shape", extents),
@@ -188,11 +197,20 @@ class Tensor:
         Source: array API 2025.12, array.__dlpack__; DLPack 1.3.
         """
         if copy is not None and not isinstance(copy, bool):
-            raise TypeError(f"copy must be True, False or None, not {copy!r}")
+            raise TypeError(
+                f"copy must be True, False or None, not {copy!r} "
+                "(array API, array.__dlpack__)"
+            )
         if dl_device is not None and device_pair(dl_device) != self.device:
-            raise BufferError(f"this memory lies on {self.device}, not on {dl_device}")
+            raise BufferError(
+                f"this memory lies on {self.device}, not on {dl_device} "
+                "(array API, array.__dlpack__)"
+            )
         if self.device == CPU.dlpack and stream is not None:
-            raise ValueError(f"stream must be None for the host, got {stream!r}")
+            raise ValueError(
+                f"stream must be None for the host, got {stream!r} "
+                "(array API, array.__dlpack__)"
+            )
         if self.synchronize is not None and stream != -1:
             self.synchronize(stream)
         tensor = self._copied() if copy else self
@@ -212,7 +230,10 @@ class Tensor:
 
     def _copied(self) -> Tensor:
         if self.device != CPU.dlpack:
-            raise BufferError(f"memory on {self.device} cannot be copied by the host")
+            raise BufferError(
+                f"memory on {self.device} cannot be copied by the host "
+                "(array API, array.__dlpack__)"
+            )
         # Bytes are copied, whatever they mean: one more axis, over those of an element.
         itemsize = self.dtype[1] * self.dtype[2] // 8
         byte_strides = [step * itemsize for step in self.strides]
@@ -277,7 +298,9 @@ def _dtype_triple(dtype: object) -> tuple[int, int, int]:
             return _NARROW[dtype]
         if dtype not in BY_NAME:
             known = ", ".join([*BY_NAME, *_NARROW])
-            raise ValueError(f"no dtype is named {dtype!r}; known names: {known}")
+            raise ValueError(
+                f"no dtype is named {dtype!r}; known names: {known} (DLPack, DLTensor)"
+            )
         dtype = BY_NAME[dtype]
     if isinstance(dtype, DType):
         return dtype.code, dtype.bits, 1
@@ -291,10 +314,13 @@ def _dtype_triple(dtype: object) -> tuple[int, int, int]:
             if bits * lanes % 8 == 0:
                 return code, bits, lanes
             raise ValueError(
-                f"elements of {bits} bits in {lanes} lanes are no whole bytes"
+                f"elements of {bits} bits in {lanes} lanes are no whole bytes "
+                "(DLPack, DLTensor)"
             )
-        raise ValueError(f"{dtype} is no (type code, bits, lanes) of DLPack")
+        raise ValueError(
+            f"{dtype} is no (type code, bits, lanes) of DLPack (DLPack, DLTensor)"
+        )
     raise TypeError(
         "a dtype is one of refarray, a name, or DLPack's (type code, bits, lanes), "
-        f"not {dtype!r}"
+        f"not {dtype!r} (DLPack, DLTensor)"
     )

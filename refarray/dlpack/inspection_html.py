@@ -1,0 +1,79 @@
+"""An inspection as an HTML table: what a notebook shows.
+
+It brings all of its looks and takes the colours of the page, dark or light.
+Next: `inspection.py`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from refarray.dlpack.inspection import Inspection
+    from refarray.dlpack.inspection_memory import Element
+
+_CODE = "font-family:ui-monospace,monospace"
+_CELL = (
+    "text-align:left;padding:2px 12px 2px 0;overflow-wrap:anywhere;"
+    "vertical-align:top;border-bottom:1px solid rgba(128,128,128,.35)"
+)
+# Orange is the producer and blue the consumer, as in all of refarray's pictures.
+_PRODUCER, _CONSUMER = "var(--producer,#c2571a)", "var(--consumer,#1a6fc2)"
+
+
+def table(it: Inspection) -> str:
+    """Return the table, with what was not read and the broken rules below it."""
+    parts = [
+        '<div class="refarray-inspection" style="overflow-x:auto;max-width:100%">'
+        '<table style="border-collapse:collapse;font-size:.9em;color:inherit">',
+        f'<caption style="text-align:left;padding-bottom:4px">{_caption(it)}</caption>',
+    ]
+    if it.fields:
+        parts.append(_row("th", 'scope="col" ', "offset", "field", "C type", "value"))
+        for field in it.fields:
+            values = (str(field.offset), field.name, field.ctype, field.value)
+            parts.append(_row("td", "", *values))
+    parts.append("</table>")
+    if it.elements:
+        parts.append(_paragraph(_elements(it)))
+    if it.unread:
+        parts.append(_paragraph(f"Not read: {escape(it.unread)}."))
+    if it.broken:
+        items = "".join(f"<li>breaks {escape(str(rule))}</li>" for rule in it.broken)
+        parts.append(f'<ul style="margin:.5em 0;font-size:.9em">{items}</ul>')
+    return "\n".join(parts) + "</div>"
+
+
+def _caption(it: Inspection) -> str:
+    color, whose = _PRODUCER, "belongs to the producer until somebody takes it"
+    if it.consumed:
+        color, whose = _CONSUMER, "consumed: this belongs to the consumer now"
+    name = f'<b style="{_CODE};color:{color}">{escape(it.name)}</b>'
+    made = f", made by {escape(it.producer)}," if it.producer else ""
+    struct = f'<span style="{_CODE}">{escape(it.struct)}</span>'
+    where = f'<span style="{_CODE}">{it.address:#x}</span>'
+    return f"capsule {name}{made} &rarr; {struct} at {where} ({whose})"
+
+
+def _row(tag: str, attributes: str, *cells: str) -> str:
+    style = f'style="{_CELL}' + (f';{_CODE}"' if tag == "td" else '"')
+    inner = "".join(f"<{tag} {attributes}{style}>{escape(c)}</{tag}>" for c in cells)
+    return f'<tr style="background:none">{inner}</tr>'
+
+
+def _elements(it: Inspection) -> str:
+    size = it.tensor.size if it.tensor else None
+    shown = ", ".join(map(_element, it.elements))
+    rest = "" if size == len(it.elements) else f", and others of {size}"
+    return f'elements: <span style="{_CODE}">{shown}{rest}</span>'
+
+
+def _element(it: Element) -> str:
+    index = ",".join(map(str, it.indices))
+    value = "?" if it.value is None else str(it.value)
+    return f"[{index}]&nbsp;{escape(value)}"
+
+
+def _paragraph(inner: str) -> str:
+    return f'<p style="margin:.5em 0;font-size:.9em">{inner}</p>'
