@@ -258,16 +258,16 @@ class Traced:
         called = any(event.what == lib.RA_TRACE_DELETER for event in events)
         if dropped is None and not called:
             yield (
-                f"{capsule} has not been dropped, and its deleter not been called: "
-                "whether it was renamed is not known yet"
+                f"whether {capsule} was taken over: neither its destructor nor its "
+                "deleter has run, and a consumer may take the destructor away"
             )
         elif dropped is None:
             yield (
-                f"{capsule} has not been dropped, or the consumer took its destructor "
-                "away: whether it was renamed is not known"
+                f"whether {capsule} was renamed: its destructor has not run, and the "
+                "consumer may have taken that away"
             )
         elif not called:
-            yield f"the deleter of {capsule} has not been called: the memory is in use"
+            yield f"the end: the deleter of {capsule} has not been called yet"
         if calls or (dropped is not None and dropped.name != _Name.UNUSED):
             yield (
                 f"when exactly, and on which thread, {capsule} was taken over: the "

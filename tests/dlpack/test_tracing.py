@@ -184,7 +184,7 @@ def test_a_consumer_that_never_consumes(balance):
         with trace() as t:
             capsule = t.watch(xp.ones(3)).__dlpack__()
         assert kinds(t) == ["capsule asked", "capsule made", "block ended"]
-        assert any("has not been dropped" in text for text in t.unseen)
+        assert any("neither its destructor" in text for text in t.unseen)
         del capsule
     assert kinds(t)[3:] == ["capsule dropped", "deleter called"]
     assert (t.steps[-1].who, t.unseen) == ("producer", ())
@@ -279,7 +279,7 @@ def test_a_consumer_that_takes_the_destructor_away(balance):
             raw.capsule = None
             raw.delete()
         assert kinds(t)[2:] == ["taken over", "deleter called", "block ended"]
-        assert any("took its destructor away" in text for text in t.unseen)
+        assert any("its destructor has not run" in text for text in t.unseen)
 
 
 def test_a_consumer_that_gives_another_name():
