@@ -60,6 +60,34 @@ PyObject *ra_call(PyObject *module, PyObject *args, PyObject *keywords)
     return done;
 }
 
+/* ---- Operands of operators ------------------------------------------------------------- */
+
+static PyObject *foreign;       /* foreign(x): what of an operand that is none of ours? */
+
+PyObject *ra_py_register_foreign(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyCallable_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "register_foreign(foreign)");
+        return NULL;
+    }
+    ra_replace(&foreign, args[0]);
+    Py_RETURN_NONE;
+}
+
+PyObject *ra_py_accepts(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1) {
+        PyErr_SetString(PyExc_TypeError, "accepts(x)");
+        return NULL;
+    }
+    PyObject *x = args[0];
+    if (ra_is_array(x) || PyFloat_Check(x) || PyLong_Check(x) || PyComplex_Check(x))
+        Py_RETURN_TRUE;
+    return PyObject_CallFunctionObjArgs(foreign, x, NULL);
+}
+
 /* ---- Results of known shape ----------------------------------------------------------- */
 
 /* What the kernel is given for an operand: the view of an array, anything else as it is. */

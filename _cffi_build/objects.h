@@ -177,6 +177,8 @@ RA_FUNCTION(ra_py_empty_spares);
 RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_select);
 RA_FUNCTION(ra_py_register_runner);
+RA_FUNCTION(ra_py_register_foreign);
+RA_FUNCTION(ra_py_accepts);
 RA_FUNCTION(ra_py_compute);
 RA_FUNCTION(ra_py_elementwise);
 RA_FUNCTION(ra_py_join);

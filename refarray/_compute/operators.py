@@ -16,7 +16,7 @@ import numpy as np
 from refarray._base import profile
 from refarray._compute.engine import view
 from refarray._compute.pipeline import check_writable, operand_error
-from refarray._memory.native import ArrayBase
+from refarray._memory.native import ArrayBase, accepts, register_foreign
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
@@ -32,22 +32,22 @@ def use_functions(namespace: ModuleType) -> None:
     standard = namespace
 
 
-def _accepts(other: object) -> bool:
-    """Tell whether an operator takes `other`; if not, its own operator may have a turn.
+def _foreign(other: object) -> bool:
+    """Tell whether an operator takes `other`, which is no array and no Python scalar.
 
-    TypeError for what looks like an array and is none, since the reflected operator of
-    NumPy, or the fallback of `==`, would answer with something else. Under profile
-    numpy_interop NumPy's is meant to.
+    It does not: the other's own operator may have a turn. TypeError for what looks like
+    an array and is none, since the reflected operator of NumPy, or the fallback of
+    `==`, would answer with something else. Under profile numpy_interop NumPy's is meant
+    to.
     """
-    if isinstance(other, ArrayBase):
-        return True
-    if isinstance(other, (bool, int, float, complex)):
-        return True
     if isinstance(other, (np.generic, np.ndarray, list, tuple)):
         if profile.mixes_with_numpy() and isinstance(other, (np.generic, np.ndarray)):
             return False
         raise operand_error("an operator", other)
     return False
+
+
+register_foreign(_foreign)
 
 
 def _in_place(name: str, x: Any, other: Any) -> Array:
@@ -106,157 +106,153 @@ class Operators(ArrayBase, metaclass=ArrayType):
     # ---- Arithmetic ------------------------------------------------------------------
 
     def __add__(self, other: Array | complex, /) -> Array:
-        return standard.add(self, other) if _accepts(other) else NotImplemented
+        return standard.add(self, other) if accepts(other) else NotImplemented
 
     def __radd__(self, other: Array | complex, /) -> Array:
-        return standard.add(other, self) if _accepts(other) else NotImplemented
+        return standard.add(other, self) if accepts(other) else NotImplemented
 
     def __iadd__(self, other: Array | complex, /) -> Array:
-        return _in_place("add", self, other) if _accepts(other) else NotImplemented
+        return _in_place("add", self, other) if accepts(other) else NotImplemented
 
     def __sub__(self, other: Array | complex, /) -> Array:
-        return standard.subtract(self, other) if _accepts(other) else NotImplemented
+        return standard.subtract(self, other) if accepts(other) else NotImplemented
 
     def __rsub__(self, other: Array | complex, /) -> Array:
-        return standard.subtract(other, self) if _accepts(other) else NotImplemented
+        return standard.subtract(other, self) if accepts(other) else NotImplemented
 
     def __isub__(self, other: Array | complex, /) -> Array:
-        return _in_place("subtract", self, other) if _accepts(other) else NotImplemented
+        return _in_place("subtract", self, other) if accepts(other) else NotImplemented
 
     def __mul__(self, other: Array | complex, /) -> Array:
-        return standard.multiply(self, other) if _accepts(other) else NotImplemented
+        return standard.multiply(self, other) if accepts(other) else NotImplemented
 
     def __rmul__(self, other: Array | complex, /) -> Array:
-        return standard.multiply(other, self) if _accepts(other) else NotImplemented
+        return standard.multiply(other, self) if accepts(other) else NotImplemented
 
     def __imul__(self, other: Array | complex, /) -> Array:
-        return _in_place("multiply", self, other) if _accepts(other) else NotImplemented
+        return _in_place("multiply", self, other) if accepts(other) else NotImplemented
 
     def __truediv__(self, other: Array | complex, /) -> Array:
-        return standard.divide(self, other) if _accepts(other) else NotImplemented
+        return standard.divide(self, other) if accepts(other) else NotImplemented
 
     def __rtruediv__(self, other: Array | complex, /) -> Array:
-        return standard.divide(other, self) if _accepts(other) else NotImplemented
+        return standard.divide(other, self) if accepts(other) else NotImplemented
 
     def __itruediv__(self, other: Array | complex, /) -> Array:
-        return _in_place("divide", self, other) if _accepts(other) else NotImplemented
+        return _in_place("divide", self, other) if accepts(other) else NotImplemented
 
     def __floordiv__(self, other: Array | complex, /) -> Array:
-        return standard.floor_divide(self, other) if _accepts(other) else NotImplemented
+        return standard.floor_divide(self, other) if accepts(other) else NotImplemented
 
     def __rfloordiv__(self, other: Array | complex, /) -> Array:
-        return standard.floor_divide(other, self) if _accepts(other) else NotImplemented
+        return standard.floor_divide(other, self) if accepts(other) else NotImplemented
 
     def __ifloordiv__(self, other: Array | complex, /) -> Array:
         return (
-            _in_place("floor_divide", self, other)
-            if _accepts(other)
-            else NotImplemented
+            _in_place("floor_divide", self, other) if accepts(other) else NotImplemented
         )
 
     def __mod__(self, other: Array | complex, /) -> Array:
-        return standard.remainder(self, other) if _accepts(other) else NotImplemented
+        return standard.remainder(self, other) if accepts(other) else NotImplemented
 
     def __rmod__(self, other: Array | complex, /) -> Array:
-        return standard.remainder(other, self) if _accepts(other) else NotImplemented
+        return standard.remainder(other, self) if accepts(other) else NotImplemented
 
     def __imod__(self, other: Array | complex, /) -> Array:
-        return (
-            _in_place("remainder", self, other) if _accepts(other) else NotImplemented
-        )
+        return _in_place("remainder", self, other) if accepts(other) else NotImplemented
 
     def __pow__(self, other: Array | complex, /) -> Array:
-        return standard.pow(self, other) if _accepts(other) else NotImplemented
+        return standard.pow(self, other) if accepts(other) else NotImplemented
 
     def __rpow__(self, other: Array | complex, /) -> Array:
-        return standard.pow(other, self) if _accepts(other) else NotImplemented
+        return standard.pow(other, self) if accepts(other) else NotImplemented
 
     def __ipow__(self, other: Array | complex, /) -> Array:
-        return _in_place("pow", self, other) if _accepts(other) else NotImplemented
+        return _in_place("pow", self, other) if accepts(other) else NotImplemented
 
     def __matmul__(self, other: Array | complex, /) -> Array:
-        return standard.matmul(self, other) if _accepts(other) else NotImplemented
+        return standard.matmul(self, other) if accepts(other) else NotImplemented
 
     def __rmatmul__(self, other: Array | complex, /) -> Array:
-        return standard.matmul(other, self) if _accepts(other) else NotImplemented
+        return standard.matmul(other, self) if accepts(other) else NotImplemented
 
     def __imatmul__(self, other: Array | complex, /) -> Array:
-        return _in_place("matmul", self, other) if _accepts(other) else NotImplemented
+        return _in_place("matmul", self, other) if accepts(other) else NotImplemented
 
     # ---- Bitwise ---------------------------------------------------------------------
 
     def __and__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_and(self, other) if _accepts(other) else NotImplemented
+        return standard.bitwise_and(self, other) if accepts(other) else NotImplemented
 
     def __rand__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_and(other, self) if _accepts(other) else NotImplemented
+        return standard.bitwise_and(other, self) if accepts(other) else NotImplemented
 
     def __iand__(self, other: Array | complex, /) -> Array:
         return (
-            _in_place("bitwise_and", self, other) if _accepts(other) else NotImplemented
+            _in_place("bitwise_and", self, other) if accepts(other) else NotImplemented
         )
 
     def __or__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_or(self, other) if _accepts(other) else NotImplemented
+        return standard.bitwise_or(self, other) if accepts(other) else NotImplemented
 
     def __ror__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_or(other, self) if _accepts(other) else NotImplemented
+        return standard.bitwise_or(other, self) if accepts(other) else NotImplemented
 
     def __ior__(self, other: Array | complex, /) -> Array:
         return (
-            _in_place("bitwise_or", self, other) if _accepts(other) else NotImplemented
+            _in_place("bitwise_or", self, other) if accepts(other) else NotImplemented
         )
 
     def __xor__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_xor(self, other) if _accepts(other) else NotImplemented
+        return standard.bitwise_xor(self, other) if accepts(other) else NotImplemented
 
     def __rxor__(self, other: Array | complex, /) -> Array:
-        return standard.bitwise_xor(other, self) if _accepts(other) else NotImplemented
+        return standard.bitwise_xor(other, self) if accepts(other) else NotImplemented
 
     def __ixor__(self, other: Array | complex, /) -> Array:
         return (
-            _in_place("bitwise_xor", self, other) if _accepts(other) else NotImplemented
+            _in_place("bitwise_xor", self, other) if accepts(other) else NotImplemented
         )
 
     def __lshift__(self, other: Array | complex, /) -> Array:
         return (
             standard.bitwise_left_shift(self, other)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
     def __rlshift__(self, other: Array | complex, /) -> Array:
         return (
             standard.bitwise_left_shift(other, self)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
     def __ilshift__(self, other: Array | complex, /) -> Array:
         return (
             _in_place("bitwise_left_shift", self, other)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
     def __rshift__(self, other: Array | complex, /) -> Array:
         return (
             standard.bitwise_right_shift(self, other)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
     def __rrshift__(self, other: Array | complex, /) -> Array:
         return (
             standard.bitwise_right_shift(other, self)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
     def __irshift__(self, other: Array | complex, /) -> Array:
         return (
             _in_place("bitwise_right_shift", self, other)
-            if _accepts(other)
+            if accepts(other)
             else NotImplemented
         )
 
@@ -277,21 +273,19 @@ class Operators(ArrayBase, metaclass=ArrayType):
     # ---- Comparison ------------------------------------------------------------------
 
     def __eq__(self, other: Array | complex, /) -> Array:  # type: ignore[override]
-        return standard.equal(self, other) if _accepts(other) else NotImplemented
+        return standard.equal(self, other) if accepts(other) else NotImplemented
 
     def __ne__(self, other: Array | complex, /) -> Array:  # type: ignore[override]
-        return standard.not_equal(self, other) if _accepts(other) else NotImplemented
+        return standard.not_equal(self, other) if accepts(other) else NotImplemented
 
     def __lt__(self, other: Array | complex, /) -> Array:
-        return standard.less(self, other) if _accepts(other) else NotImplemented
+        return standard.less(self, other) if accepts(other) else NotImplemented
 
     def __le__(self, other: Array | complex, /) -> Array:
-        return standard.less_equal(self, other) if _accepts(other) else NotImplemented
+        return standard.less_equal(self, other) if accepts(other) else NotImplemented
 
     def __gt__(self, other: Array | complex, /) -> Array:
-        return standard.greater(self, other) if _accepts(other) else NotImplemented
+        return standard.greater(self, other) if accepts(other) else NotImplemented
 
     def __ge__(self, other: Array | complex, /) -> Array:
-        return (
-            standard.greater_equal(self, other) if _accepts(other) else NotImplemented
-        )
+        return standard.greater_equal(self, other) if accepts(other) else NotImplemented
