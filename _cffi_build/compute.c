@@ -1,6 +1,6 @@
 /* Calling kernels: quietly, and for elementwise functions together with the steps around
  * them, which on short arrays cost more than the kernel. What to call, and on what, is
- * decided in Python: refarray/_compute/pipeline.py. Next: devices.c. */
+ * decided in Python: refarray/_compute/pipeline.py. Next: operators.c. */
 #include "objects.h"
 
 #include <string.h>
@@ -58,34 +58,6 @@ PyObject *ra_call(PyObject *module, PyObject *args, PyObject *keywords)
         done = PyObject_Call(other, args, keywords);
     Py_XDECREF(other);
     return done;
-}
-
-/* ---- Operands of operators ------------------------------------------------------------- */
-
-static PyObject *foreign;       /* foreign(x): what of an operand that is none of ours? */
-
-PyObject *ra_py_register_foreign(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    (void)module;
-    if (n != 1 || !PyCallable_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "register_foreign(foreign)");
-        return NULL;
-    }
-    ra_replace(&foreign, args[0]);
-    Py_RETURN_NONE;
-}
-
-PyObject *ra_py_accepts(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    (void)module;
-    if (n != 1) {
-        PyErr_SetString(PyExc_TypeError, "accepts(x)");
-        return NULL;
-    }
-    PyObject *x = args[0];
-    if (ra_is_array(x) || PyFloat_Check(x) || PyLong_Check(x) || PyComplex_Check(x))
-        Py_RETURN_TRUE;
-    return PyObject_CallFunctionObjArgs(foreign, x, NULL);
 }
 
 /* ---- Results of known shape ----------------------------------------------------------- */
@@ -225,25 +197,17 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
 }
 
 /* A plan is for arrays on one device, whose shapes meet, and floats. All else, what is wrong
- * and what only a profile makes wrong, is for Python: then this returns None. */
-PyObject *ra_py_elementwise(PyObject *module, PyObject *const *args, Py_ssize_t n)
+ * and what only a profile makes wrong, is for Python. */
+PyObject *ra_elementwise(PyObject *plans, PyObject *const *operands, Py_ssize_t n)
 {
-    (void)module;
-    if (n < 2 || n > 4 || !PyDict_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "elementwise(plans, x1[, x2[, x3]])");
-        return NULL;
-    }
     meeting m;
     const ra_device *device;
-    PyObject *plan =
-        ra_is_guarded() ? NULL : find_plan(args[0], args + 1, n - 1, &m, &device);
-    if (!plan)
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    const ra_dtype *dtype = ra_dtype_of(PyTuple_GetItem(plan, 1));
+    PyObject *plan = ra_is_guarded() ? NULL : find_plan(plans, operands, n, &m, &device);
+    const ra_dtype *dtype = plan ? ra_dtype_of(PyTuple_GetItem(plan, 1)) : NULL;
     PyObject *x[3] = {NULL, NULL, NULL};
     int complete = dtype != NULL;
-    for (Py_ssize_t i = 1; complete && i < n; i++)
-        complete = (x[i - 1] = as_operand(args[i])) != NULL;
+    for (Py_ssize_t i = 0; complete && i < n; i++)
+        complete = (x[i] = as_operand(operands[i])) != NULL;
     PyObject *array = NULL;
     if (complete)
         array = fill(ra_make(dtype, device, m.ndim, m.shape, 0, &m.sizes),
@@ -251,6 +215,17 @@ PyObject *ra_py_elementwise(PyObject *module, PyObject *const *args, Py_ssize_t 
     for (int i = 0; i < 3; i++)
         Py_XDECREF(x[i]);
     return array;
+}
+
+PyObject *ra_py_elementwise(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n < 2 || n > 4 || !PyDict_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "elementwise(plans, x1[, x2[, x3]])");
+        return NULL;
+    }
+    PyObject *array = ra_elementwise(args[0], args + 1, n - 1);
+    return array || PyErr_Occurred() ? array : Py_NewRef(Py_None);
 }
 
 /* ---- Arrays alike, one after another --------------------------------------------------- */

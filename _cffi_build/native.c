@@ -52,12 +52,10 @@ static PyMethodDef functions[] = {
     {"call", (PyCFunction)(void (*)(void))ra_call, METH_VARARGS | METH_KEYWORDS,
      "call($module, kernel, /, *args, **kwargs)\n--\n\n"
      "Call a kernel; no warning of NumPy leaves it."},
-    FUNCTION(register_foreign,
-             "register_foreign($module, foreign, /)\n--\n\n"
-             "Let foreign(x) say whether an operator takes what is no array and no number."),
-    FUNCTION(accepts,
-             "accepts($module, x, /)\n--\n\n"
-             "Whether an operator takes `x`: an array or a Python scalar, or by foreign(x)."),
+    FUNCTION(register_operators,
+             "register_operators($module, plans, operate, /)\n--\n\n"
+             "Let operators use the plans of functions by name, and where there is none call "
+             "operate(name, x1, x2=<none>)."),
     FUNCTION(compute,
              "compute($module, kernel, shape, dtype, device, x1, x2=<none>, x3=<none>, /)\n--\n\n"
              "New array, into whose memory kernel(x1, x2, x3, out) has written. out is what "

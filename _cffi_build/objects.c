@@ -306,7 +306,7 @@ static PyMethodDef array_methods[] = {
     {0},
 };
 
-static PyType_Slot array_slots[] = {
+static const PyType_Slot array_slots[] = {
     {Py_tp_doc, "A layout over memory: what Array is made of."},
     {Py_tp_new, array_refuse},
     {Py_tp_dealloc, array_dealloc},
@@ -319,15 +319,18 @@ static PyType_Slot array_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec array_spec = {
-    .name = "refarray._native.ArrayBase",
-    .basicsize = sizeof(ArrayObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .slots = array_slots,
-};
-
 int ra_objects_install(PyObject *module)
 {
+    enum { N_OWN = sizeof array_slots / sizeof *array_slots };
+    PyType_Slot slots[RA_OPERATOR_SLOTS + N_OWN];
+    memcpy(slots, ra_operator_slots, sizeof ra_operator_slots);
+    memcpy(slots + RA_OPERATOR_SLOTS, array_slots, sizeof array_slots);     /* and the end */
+    PyType_Spec array_spec = {
+        .name = "refarray._native.ArrayBase",
+        .basicsize = sizeof(ArrayObject),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
     PyObject *base = PyType_FromSpec(&array_spec);
     int failed = !base || ra_buffer_install(module) < 0 ||
                  PyModule_AddType(module, (PyTypeObject *)base) < 0;

@@ -177,8 +177,7 @@ RA_FUNCTION(ra_py_empty_spares);
 RA_FUNCTION(ra_py_view);
 RA_FUNCTION(ra_py_select);
 RA_FUNCTION(ra_py_register_runner);
-RA_FUNCTION(ra_py_register_foreign);
-RA_FUNCTION(ra_py_accepts);
+RA_FUNCTION(ra_py_register_operators);
 RA_FUNCTION(ra_py_compute);
 RA_FUNCTION(ra_py_elementwise);
 RA_FUNCTION(ra_py_join);
@@ -193,6 +192,13 @@ RA_FUNCTION(ra_py_import_object);
 RA_FUNCTION(ra_py_trace_capsule);
 
 PyObject *ra_call(PyObject *, PyObject *, PyObject *);
+
+/* The result of a function whose plans are these; NULL, without an exception if there is no
+ * plan for the operands (compute.c). */
+PyObject *ra_elementwise(PyObject *plans, PyObject *const *operands, Py_ssize_t n);
+
+#define RA_OPERATOR_SLOTS 19
+extern const PyType_Slot ra_operator_slots[RA_OPERATOR_SLOTS];      /* operators.c */
 PyObject *ra_from_dlpack(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 
 /* Methods of the array type that stand in export.c. */

@@ -48,11 +48,10 @@ ArrayBase = _native.ArrayBase
 Buffer = _native.Buffer
 register_array = _native.register_array
 register_consumer = _native.register_consumer
-register_foreign = _native.register_foreign
+register_operators = _native.register_operators
 register_view = _native.register_view
 register_runner = _native.register_runner
 
-accepts = _native.accepts
 allocate = _native.allocate
 call = _native.call
 compute = _native.compute
