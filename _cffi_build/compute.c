@@ -115,13 +115,33 @@ PyObject *ra_py_compute(PyObject *module, PyObject *const *args, Py_ssize_t n)
 
 /* ---- Elementwise, once there is a plan ------------------------------------------------- */
 
-enum { FLOAT = 15, NO_OPERAND = -1 };   /* keys beside those of dtypes */
+/* Python scalars have the keys of the two dtypes which are only held. */
+enum { INT = 14, FLOAT = 15, NO_OPERAND = -1 };
 
 static int key_of(PyObject *operand)
 {
-    if (ra_is_array(operand))
-        return ra_dtype_key(((ArrayObject *)operand)->type);
-    return PyFloat_CheckExact(operand) ? FLOAT : NO_OPERAND;
+    if (ra_is_array(operand)) {
+        const ra_dtype *dtype = ((ArrayObject *)operand)->type;
+        return ra_is_held(dtype) ? NO_OPERAND : ra_dtype_key(dtype);
+    }
+    if (PyFloat_CheckExact(operand))
+        return FLOAT;
+    return PyLong_CheckExact(operand) ? INT : NO_OPERAND;
+}
+
+/* Whether an element of the dtype can be that integer, exactly. */
+static int fits(PyObject *integer, const ra_dtype *dtype)
+{
+    int beyond;
+    long long value = PyLong_AsLongLongAndOverflow(integer, &beyond);
+    if (beyond)
+        return 0;
+    int bits = dtype->bits;
+    if (dtype->code == kDLInt)
+        return bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1));
+    if (dtype->code == kDLUInt)
+        return value >= 0 && (bits == 64 || value < 1LL << bits);
+    return value >= -(1LL << 24) && value <= 1LL << 24;     /* of every floating-point one */
 }
 
 static int is_known(ArrayObject *a) { return a->shape == a->sizes; }
@@ -173,13 +193,17 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
                            const ra_device **device)
 {
     int index = 0;
+    PyObject *integer = NULL;
+    const ra_dtype *dtype = NULL;
     *device = NULL;
     for (Py_ssize_t i = 0; i < n; i++) {
         int key = key_of(operands[i]);
         if (key == NO_OPERAND)
             return NULL;
         index = 16 * index + key;
-        if (key == FLOAT)
+        if (key == INT)
+            integer = operands[i];
+        if (key == INT || key == FLOAT)
             continue;
         ArrayObject *a = (ArrayObject *)operands[i];
         if (!*device)
@@ -187,8 +211,9 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
         else if (*device != a->device || !meet(m, a))
             return NULL;
         *device = a->device;
+        dtype = a->type;
     }
-    if (!*device || (n == 3 && !ra_in_host_memory(*device)))
+    if (!*device || (integer && !fits(integer, dtype)) || (n == 3 && !ra_in_host_memory(*device)))
         return NULL;
     PyObject *number = PyLong_FromLong(index);
     PyObject *plan = number ? PyDict_GetItemWithError(plans, number) : NULL;
@@ -196,8 +221,9 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
     return plan;
 }
 
-/* A plan is for arrays on one device, whose shapes meet, and floats. All else, what is wrong
- * and what only a profile makes wrong, is for Python. */
+/* A plan is for arrays on one device, whose shapes meet, for floats, and for integers that an
+ * element of the array can be. All else, what is wrong and what only a profile makes wrong, is
+ * for Python. */
 PyObject *ra_elementwise(PyObject *plans, PyObject *const *operands, Py_ssize_t n)
 {
     meeting m;

@@ -65,7 +65,7 @@ static PyMethodDef functions[] = {
              "elementwise($module, plans, x1, x2=<none>, x3=<none>, /)\n--\n\n"
              "The result of a function that has a plan, (kernel, dtype), for these operands, "
              "else None. Plans stand in a dict at the keys of the operands' dtypes, read as "
-             "digits to base 16; a float has key 15."),
+             "digits to base 16; an int has key 14, a float 15."),
     FUNCTION(join,
              "join($module, kernel, arrays, axis, /)\n--\n\n"
              "Arrays joined along an axis by kernel(views, axis, out); None unless they are of "

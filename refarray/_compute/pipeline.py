@@ -112,16 +112,18 @@ ready: defaultdict[str, dict[int, tuple[Kernel, DType]]] = defaultdict(dict)
 
 
 def remember(name: str, kernel: Kernel, result: DType, *operands: object) -> None:
-    """Let `elementwise` call a kernel for all operands of these dtypes, and floats."""
+    """Let `elementwise` call a kernel for all operands of these dtypes or types."""
     number = 0
     for x in operands:
-        if isinstance(x, ArrayBase):
-            number = 16 * number + x.dtype.key
-        elif type(x) is float:
-            number = 16 * number + 15
-        else:
+        key = x.dtype.key if isinstance(x, ArrayBase) else _SCALAR_KEYS.get(type(x))
+        if key is None:
             return
+        number = 16 * number + key
     ready[name][number] = (kernel, result)
+
+
+# Of the dtypes that are only held, which have no plans.
+_SCALAR_KEYS: dict[type, int] = {int: 14, float: 15}
 
 
 def _make_plan(

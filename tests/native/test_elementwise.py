@@ -11,7 +11,7 @@ import pytest
 import refarray as xp
 from refarray import _native
 from refarray._base import profile
-from refarray._base.dtypes import BY_NAME
+from refarray._base.dtypes import BY_NAME, HELD, IINFO, STANDARD
 from refarray._base.layout import Unknown
 from refarray._compute import repairs
 from refarray._compute.pipeline import ready
@@ -24,11 +24,15 @@ def test_a_plan_stands_where_the_keys_of_dtypes_say() -> None:
     def fill(*operands: np.ndarray) -> None:
         np.copyto(operands[-1], True)
 
-    for one in BY_NAME.values():
+    for held in HELD:  # never computed with
+        plan = {held.key: (fill, xp.bool)}
+        assert elementwise(plan, allocate((2,), held, CPU, True)) is None
+    assert list(BY_NAME.values()) == [*STANDARD, *HELD]
+    for one in STANDARD:
         x = allocate((2,), one, CPU, True)
         assert elementwise({}, x) is None
         assert bool(xp.all(elementwise({one.key: (fill, xp.bool)}, x)))
-        for two in BY_NAME.values():
+        for two in STANDARD:
             y = allocate((2,), two, CPU, True)
             plans = {16 * one.key + two.key: (fill, xp.bool)}
             assert bool(xp.all(elementwise(plans, x, y)))
@@ -73,8 +77,9 @@ def test_what_is_left_to_python() -> None:
     plans = ready["add"]
     unknown = allocate((Unknown(3),), xp.float64, CPU, True)
     for operands in (
-        (x, 1),
-        (1, x),
+        (x, 2**24 + 1),
+        (-(2**63), x),
+        (10**30, x),
         (x, True),
         (x, 1j),
         (x, np.float64(1)),
@@ -100,6 +105,33 @@ def test_a_float_has_the_precision_of_the_array() -> None:
         assert bool(xp.all(xp.isinf(x * 1e300)))
         with pytest.raises(TypeError):
             xp.ones(2, dtype=xp.int32) * 0.5
+
+
+@pytest.mark.parametrize("dtype", IINFO)
+def test_an_integer_must_fit(dtype: xp.DType) -> None:
+    x = xp.zeros(2, dtype=dtype)
+    limits = xp.iinfo(dtype)
+    for _ in range(2):  # without and with a plan
+        for value in (limits.min, limits.max, 0, 1):
+            for out in (xp.add(x, value), xp.add(value, x)):
+                assert out.dtype is dtype
+                assert int(out[0]) == value
+        for value in (limits.min - 1, limits.max + 1, 10**30, -(10**30)):
+            with pytest.raises(OverflowError, match="outside the range"):
+                xp.add(x, value)
+            assert elementwise(ready["add"], x, value) is None
+
+
+def test_an_integer_beside_floating_point_numbers() -> None:
+    for dtype in (xp.float32, xp.float64, xp.complex64, xp.complex128):
+        x = xp.ones(2, dtype=dtype)
+        for value in (3, 2**24, 2**24 + 1, 2**53 + 1, 2**70, -(2**100)):
+            for _ in range(2):
+                out = np.asarray(xp.multiply(x, value))
+                assert out.dtype == np.asarray(x).dtype
+                assert out.tolist() == [out.dtype.type(value)] * 2
+        with pytest.raises(OverflowError):
+            xp.multiply(x, 10**400)
 
 
 def test_three_operands_meet() -> None:
