@@ -165,9 +165,13 @@ def inspect(x: Any, /) -> Inspection:
         announced,
         found.tensor and found.tensor.device,
     )
-    return found._replace(
-        producer=type(x).__qualname__, broken=(*answers, *found.broken)
-    )
+    return found._replace(producer=_type_name(x), broken=(*answers, *found.broken))
+
+
+def _type_name(x: Any) -> str:
+    """Return how users know the type: numpy.ndarray, torch.Tensor."""
+    package = type(x).__module__.partition(".")[0]
+    return f"{package}.{type(x).__qualname__}"
 
 
 def _look(capsule: Any) -> Inspection:

@@ -10,13 +10,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from refarray.dlpack.inspection import Inspection
+    from refarray.dlpack.inspection import Field, Inspection
     from refarray.dlpack.inspection_memory import Element
 
 _CODE = "font-family:ui-monospace,monospace"
 _CELL = (
-    "text-align:left;padding:2px 12px 2px 0;overflow-wrap:anywhere;"
-    "vertical-align:top;border-bottom:1px solid rgba(128,128,128,.35)"
+    "text-align:left;padding:2px 10px 2px 0;vertical-align:top;"
+    "border-bottom:1px solid rgba(128,128,128,.35)"
 )
 # Orange is the producer and blue the consumer, as in all of refarray's pictures.
 _PRODUCER, _CONSUMER = "var(--producer,#c2571a)", "var(--consumer,#1a6fc2)"
@@ -30,10 +30,8 @@ def table(it: Inspection) -> str:
         f'<caption style="text-align:left;padding-bottom:4px">{_caption(it)}</caption>',
     ]
     if it.fields:
-        parts.append(_row("th", 'scope="col" ', "offset", "field", "C type", "value"))
-        for field in it.fields:
-            values = (str(field.offset), field.name, field.ctype, field.value)
-            parts.append(_row("td", "", *values))
+        parts.append(_row("th", "offset", "field", "C type", "value"))
+        parts += map(_field, it.fields)
     parts.append("</table>")
     if it.elements:
         parts.append(_paragraph(_elements(it)))
@@ -50,15 +48,25 @@ def _caption(it: Inspection) -> str:
     if it.consumed:
         color, whose = _CONSUMER, "consumed: this belongs to the consumer now"
     name = f'<b style="{_CODE};color:{color}">{escape(it.name)}</b>'
-    made = f", made by {escape(it.producer)}," if it.producer else ""
+    made = f" made by {escape(it.producer)}" if it.producer else ""
     struct = f'<span style="{_CODE}">{escape(it.struct)}</span>'
     where = f'<span style="{_CODE}">{it.address:#x}</span>'
     return f"capsule {name}{made} &rarr; {struct} at {where} ({whose})"
 
 
-def _row(tag: str, attributes: str, *cells: str) -> str:
-    style = f'style="{_CELL}' + (f';{_CODE}"' if tag == "td" else '"')
-    inner = "".join(f"<{tag} {attributes}{style}>{escape(c)}</{tag}>" for c in cells)
+def _field(it: Field) -> str:
+    # On a phone a name breaks at its dots and a type anywhere, addresses never.
+    name = escape(it.name).replace(".", ".<wbr>")
+    ctype = f'<span style="overflow-wrap:anywhere">{escape(it.ctype)}</span>'
+    value = escape(it.value.replace("->", "\N{RIGHTWARDS ARROW}"))
+    return _row("td", str(it.offset), name, ctype, value)
+
+
+def _row(tag: str, *cells: str) -> str:
+    attributes = f'scope="col" style="{_CELL}"'
+    if tag == "td":
+        attributes = f'style="{_CELL};{_CODE}"'
+    inner = "".join(f"<{tag} {attributes}>{cell}</{tag}>" for cell in cells)
     return f'<tr style="background:none">{inner}</tr>'
 
 

@@ -163,7 +163,8 @@ def _draw(
     middle = x + width / 2
     if place.column == 0:
         offset = place.address - tensor.first
-        drawing.text(_LEFT - 4, y + 18, f"{offset:+d}"[:7], "ra-s ra-e")
+        words = f"{offset:+d}" if abs(offset) < 10**5 else f"{offset:+.0e}"
+        drawing.text(_LEFT - 4, y + 18, words, "ra-s ra-e")
     if not place.elements:
         size = tensor.itemsize or 1
         drawing.open(

@@ -253,7 +253,8 @@ def test_what_is_no_capsule():
 
 
 def test_what_an_object_is_called():
-    assert inspect(np.zeros(2)).producer == "ndarray"
+    assert inspect(np.zeros(2)).producer == "numpy.ndarray"
+    assert inspect(xp.zeros(2)).producer == "refarray.Array"
 
 
 class Producer:
@@ -400,7 +401,7 @@ def test_the_dict_is_json_and_says_the_same():
     found = inspect(a)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["capsule"] == "dltensor_versioned"
-    assert plain["producer"] == "ndarray"
+    assert plain["producer"] == "numpy.ndarray"
     assert [f["name"] for f in plain["fields"]] == [f.name for f in found.fields]
     assert plain["tensor"]["shape"] == [2, 2]
     assert plain["tensor"]["strides"] == [2, 1]

@@ -62,6 +62,8 @@ class Table(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
+        if tag == "wbr":
+            return
         self.open.append(tag)
         if tag == "tr":
             self.rows.append([])
@@ -72,7 +74,7 @@ class Table(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] in ("td", "th"):
+        if {"td", "th"} & set(self.open):
             self.rows[-1][-1] += data
 
 
@@ -83,7 +85,8 @@ def test_the_table_has_every_field(make):
     table = Table(html)
     assert table.open == []
     assert table.rows[1:] == [
-        [str(f.offset), f.name, f.ctype, f.value] for f in found.fields
+        [str(f.offset), f.name, f.ctype, f.value.replace("->", "→")]
+        for f in found.fields
     ]
     # Nothing from elsewhere, no script, and no colour that assumes a background.
     assert not re.search(
