@@ -69,17 +69,15 @@ def _exchange() -> list[Row | Summary]:
     }
     capsule = "x.__dlpack__(max_version=version)"
     whole = _row("from_dlpack(numpy array)", "load(x)", names)
-    asked = _row("from_dlpack: NumPy, which device", "x.__dlpack_device__()", names)
     made = _row("from_dlpack: NumPy, the capsule", capsule, names)
     taken = _row(
         "the capsule, checked and taken over", f"take({capsule}, device)", names
     )
     return [
         whole,
-        asked,
         made,
         _rest("from_dlpack: check, take over, give back", taken, made),
-        _rest("from_dlpack: dispatch", whole, asked, taken),
+        _rest("from_dlpack: dispatch", whole, taken),
     ]
 
 
