@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import get_ident
+from threading import Lock, get_ident
 from types import TracebackType
 from typing import Any
 
@@ -86,6 +86,7 @@ class Trace:
         self._notes: list[Note] = []
         self._capsules: list[Traced] = []
         self._untraced: list[str] = []
+        self._numbering = Lock()
         self._threads = Threads()
 
     def watch(self, x: Any, /) -> Watched:
@@ -126,10 +127,11 @@ class Trace:
         text: str,
         details: dict[str, Any] | None = None,
         capsule: int | None = None,
-    ) -> None:
+    ) -> int:
         here = self._threads.here()
-        order = lib.ra_trace_next()
+        order: int = lib.ra_trace_next()
         self._notes.append(Note(order, who, kind, text, details or {}, capsule, here))
+        return order
 
     def _note_error(self, who: str, error: BaseException) -> None:
         name, message = type(error).__name__, str(error)
@@ -208,10 +210,10 @@ class Trace:
             self._note("producer", "capsule made", text, details)
             self._untraced.append(f"what becomes of the capsule: {error}")
             return capsule
-        number = len(self._capsules) + 1
-        name, has_deleter = details["name"], details["deleter"]
-        self._capsules.append(Traced(number, name, has_deleter, address, self._threads))
-        self._note("producer", "capsule made", text, details, number)
+        with self._numbering:
+            made = Traced(len(self._capsules) + 1, details, address, self._threads)
+            self._capsules.append(made)
+        made.order = self._note("producer", "capsule made", text, details, made.number)
         return traced
 
     # ---- Reading ---------------------------------------------------------------------

@@ -184,9 +184,11 @@ class Traced:
     """A capsule that stands for a producer's, and the record of what became of it."""
 
     def __init__(
-        self, number: int, name: str, has_deleter: bool, address: int, threads: Threads
+        self, number: int, details: Mapping[str, Any], address: int, threads: Threads
     ) -> None:
-        self.number, self.name, self.has_deleter = number, name, has_deleter
+        self.number = number
+        self._name, self._has_deleter = details["name"], details["deleter"]
+        self.order = 0  # of the step in which it was made
         record = ffi.cast("ra_trace_record *", address)
         self._record = ffi.gc(record, lib.ra_trace_let_go)
         self._threads = threads
@@ -216,6 +218,9 @@ class Traced:
         signs = calls[:1] + ([dropped] if was_used else [])
         if signs:
             order = min(sign.order for sign in signs) - 0.5
+            if dropped is None:
+                # No destructor ran: it was taken away, in the call that began this.
+                order = self.order + 0.5
             yield self._note(order, "consumer", "taken over", self._taken(dropped))
         deleted = 0
         for event in events:
@@ -230,7 +235,7 @@ class Traced:
                 who, text = "producer", "the capsule's destructor calls the deleter"
             if deleted:
                 text += " again (rule 45: once); the trace does not pass this on"
-            elif self.has_deleter:
+            elif self._has_deleter:
                 text += ": the memory goes back"
             else:
                 text += "; it was NULL, and the trace's own does nothing"
@@ -247,7 +252,7 @@ class Traced:
         if dropped is None:
             return text
         if dropped.name == _Name.USED:
-            return f"{text}: renames the capsule to 'used_{self.name}'"
+            return f"{text}: renames the capsule to 'used_{self._name}'"
         if dropped.name == _Name.UNUSED:
             return f"{text} without renaming the capsule (rule 44)"
         return f"{text}, and gives the capsule another name than used_* (rule 44)"
@@ -270,8 +275,8 @@ class Traced:
             yield f"the end: the deleter of {capsule} has not been called yet"
         if calls or (dropped is not None and dropped.name != _Name.UNUSED):
             yield (
-                f"when exactly, and on which thread, {capsule} was taken over: the "
-                "next step shows that it was"
+                f"when exactly, and on which thread, {capsule} was taken over: a later "
+                "step shows that it was"
             )
         more = int(self._record.count) - lib.RA_TRACE_ROOM
         if more > 0:
