@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted(path.name for path in ROOT.joinpath("examples").glob("*.py"))
+FOLDER = ROOT / "examples" / "distributed"
+EXAMPLES = sorted(path.name for path in FOLDER.glob("*.py"))
 
 
 @pytest.fixture
@@ -31,11 +32,11 @@ def test_every_example_is_run(engines):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_and_its_page_name_each_other(example):
-    text = ROOT.joinpath("examples", example).read_text()
+    text = FOLDER.joinpath(example).read_text()
     compile(text, example, "exec")
     (page,) = [line.split()[1] for line in text.split("\n") if line[:7] == "How-to:"]
     page = ROOT.joinpath(page.rstrip("."))
-    assert f"(../../examples/{example})" in page.read_text()
+    assert f"(../../examples/distributed/{example})" in page.read_text()
 
 
 def test_the_page_of_cubed_lists_what_does_not_pass(engines):
@@ -81,4 +82,5 @@ def test_a_program_that_fails_is_told(engines, monkeypatch, tmp_path, capfd):
         folder.joinpath("mpiexec").write_text(f"#!/bin/sh\nexit {status}\n")
         folder.joinpath("mpiexec").chmod(0o755)
         assert engines.run_example(engines.Engine("mpi")) is (status == 0)
-    assert "mpiexec -n 3 python examples/mpi_ring.py" in capfd.readouterr().out
+    command = "mpiexec -n 3 python examples/distributed/mpi_ring.py"
+    assert command in capfd.readouterr().out

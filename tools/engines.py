@@ -33,11 +33,11 @@ PATIENCE = float(os.environ.get("ENGINE_PATIENCE", "1200"))
 ENGINES = {
     "mpi": (
         ["mpi4py==4.1.2", "mpich==5.0.2"],
-        ["mpiexec", "-n", "3", "python", "examples/mpi_ring.py"],
+        ["mpiexec", "-n", "3", "python", "examples/distributed/mpi_ring.py"],
     ),
     "dask": (
         ["dask[array]==2026.8.0", "distributed==2026.8.0"],
-        ["python", "examples/dask_workers.py"],
+        ["python", "examples/distributed/dask_workers.py"],
     ),
     "cubed": (
         [
@@ -46,7 +46,7 @@ ENGINES = {
             "cubed==0.27.0;python_version<'3.12'",
             "pytest>=8.2",
         ],
-        ["python", "examples/cubed_workers.py"],
+        ["python", "examples/distributed/cubed_workers.py"],
     ),
 }
 

@@ -1,6 +1,6 @@
 """A Cubed program whose chunks are arrays of refarray, on several worker processes.
 
-    python examples/cubed_workers.py
+    python examples/distributed/cubed_workers.py
 
 Cubed computes with arrays that are larger than memory: it plans what each task may
 take before anything runs, and chunks pass from task to task through files of Zarr's.

@@ -1,6 +1,6 @@
 """Processes in a ring exchange the borders of an array; MPI moves refarray's memory.
 
-    mpiexec -n 3 python examples/mpi_ring.py
+    mpiexec -n 3 python examples/distributed/mpi_ring.py
 
 Heat spreads over a torus, in explicit steps. Each process has a band of rows, and the
 last row of each neighbour in a row of its own below and above. Before each step these

@@ -1,6 +1,6 @@
 """dask.array with chunks of refarray, on a cluster of several processes.
 
-    python examples/dask_workers.py
+    python examples/distributed/dask_workers.py
 
 Each chunk is made on a worker, as an array of refarray; operators and functions of
 refarray compute with it there. Cutting the array the other way takes pieces of every
