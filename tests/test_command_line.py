@@ -115,6 +115,15 @@ def test_a_command_is_imported_when_it_is_called():
             assert f"refarray.{name}" not in result.stderr.split()
 
 
+def test_the_page_shows_the_list_and_every_example(capsys):
+    page = ROOT.joinpath("docs", "reference", "command-line.md").read_text("utf-8")
+    assert main([]) == 0
+    assert f"```text\n{capsys.readouterr().out}```" in page
+    for command in COMMANDS.values():
+        for example in command.examples:
+            assert f"\npython -m refarray {example}\n" in page
+
+
 # ---- demo, info ----------------------------------------------------------------------
 
 
@@ -195,6 +204,14 @@ def test_an_inspection_as_json(capsys):
     text = capsys.readouterr().out
     fields = {field["name"]: field for field in json.loads(text)["fields"]}
     assert fields["dl_tensor.byte_offset"]["offset"] == 72
+
+
+def test_broken_rules_stand_out(capsys, monkeypatch):
+    use_a_terminal(monkeypatch)
+    assert main(["inspect", "refarray:dlpack.Tensor(8, (2, 3), 'float64')"]) == 0
+    assert "\033" not in capsys.readouterr().out
+    assert main(["inspect", "refarray:dlpack.Tensor(3, (2, 3), 'float64')"]) == 0
+    assert "\n\033[33mbreaks rule 59 (should): the fi" in capsys.readouterr().out
 
 
 def test_names_of_the_module_come_before_those_of_python():

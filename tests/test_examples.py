@@ -57,6 +57,12 @@ def test_each_is_short_and_says_what_to_read_next(name: str) -> None:
         assert FOLDER.parent.joinpath(page).exists()
 
 
+def test_the_page_lists_them() -> None:
+    page = FOLDER.parent.joinpath("docs", "howto", "examples.md").read_text("utf-8")
+    linked = set(re.findall(r"\(\.\./\.\./examples/([\w.]+)\)", page))
+    assert linked == {path.name for path in FOLDER.iterdir() if path.is_file()}
+
+
 # ---- One by one ----------------------------------------------------------------------
 
 

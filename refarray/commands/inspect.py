@@ -10,7 +10,7 @@ from pathlib import Path
 
 from refarray import dlpack
 from refarray.commands.expressions import evaluate, in_a_line
-from refarray.commands.terminal import Mistake, print_json, write
+from refarray.commands.terminal import Mistake, paint, print_json, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.to_dict())
     else:
-        print(found)
+        for line in str(found).splitlines():
+            print(paint(line, "yellow") if line.startswith("breaks rule") else line)
     if options.svg is not None:
         write(options.svg, found.svg())
     return 0
