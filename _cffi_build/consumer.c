@@ -81,7 +81,8 @@ PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
     if (n != 1) {
         PyErr_Format(PyExc_TypeError,
                      "from_dlpack takes one positional argument, an object with __dlpack__, "
-                     "not %zd; device and copy are given by name",
+                     "not %zd; device and copy are given by name (array API, "
+                     "from_dlpack)",
                      n);
         return NULL;
     }
@@ -96,7 +97,7 @@ PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
         else {
             PyErr_Format(PyExc_TypeError,
                          "from_dlpack got an unexpected keyword argument '%U'; it takes device "
-                         "and copy",
+                         "and copy (array API, from_dlpack)",
                          name);
             return NULL;
         }

@@ -54,7 +54,8 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
 static ArrayObject *exchangeable(void *object)
 {
     if (!ra_is_array(object)) {
-        PyErr_Format(PyExc_TypeError, "this exchange API is for refarray.Array, not %R",
+        PyErr_Format(PyExc_TypeError,
+                     "this exchange API is for refarray.Array, not %R (DLPack, exchange API)",
                      (PyObject *)Py_TYPE((PyObject *)object));
         return NULL;
     }
@@ -62,7 +63,7 @@ static ArrayObject *exchangeable(void *object)
     if (!ra_on_host(self->device)) {
         PyErr_Format(PyExc_BufferError,
                      "an array on %R is exchanged through __dlpack__, which can wait for its "
-                     "stream",
+                     "stream (DLPack, exchange API)",
                      self->device_object);
         return NULL;
     }
@@ -108,7 +109,8 @@ static int current_stream(int32_t device_type, int32_t device_id, void **out)
     *out = NULL;                /* a host has no streams */
     if (device_type == kDLCPU)
         return 0;
-    PyErr_Format(PyExc_BufferError, "refarray works on no stream of DLPack device (%d, %d)",
+    PyErr_Format(PyExc_BufferError, "refarray works on no stream of DLPack device (%d, %d) "
+                 "(DLPack, exchange API)",
                  device_type, device_id);
     return -1;
 }
@@ -137,7 +139,8 @@ static const DLPackExchangeAPI *open_api(PyObject *capsule)
     while (header && header->version.major != RA_VERSION_MAJOR)
         header = header->prev_api;
     if (!header && !PyErr_Occurred())
-        PyErr_SetString(PyExc_BufferError, "this exchange API has no version 1 of DLPack");
+        PyErr_SetString(PyExc_BufferError,
+                        "this exchange API has no version 1 of DLPack (DLPack, exchange API)");
     return (const DLPackExchangeAPI *)header;
 }
 
@@ -148,7 +151,8 @@ PyObject *ra_import_object(PyObject *capsule, PyObject *x)
     if (!theirs || theirs->managed_tensor_from_py_object_no_sync(x, &managed) != 0)
         return NULL;
     if (!managed) {
-        PyErr_SetString(PyExc_BufferError, "the exchange API gave no tensor and no error");
+        PyErr_SetString(PyExc_BufferError,
+                        "the exchange API gave no tensor and no error (DLPack, exchange API)");
         return NULL;
     }
     return ra_array_from_managed(managed);

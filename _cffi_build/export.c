@@ -48,7 +48,7 @@ static PyObject *make_capsule(ra_buffer *buffer, const DLTensor *tensor, int ver
     if (flags & RA_FLAG_READ_ONLY && !versioned) {
         PyErr_SetString(PyExc_BufferError,
                         "this memory is read-only, and a legacy capsule cannot say so; ask for "
-                        "a versioned one: __dlpack__(max_version=(1, 0))");
+                        "a versioned one: __dlpack__(max_version=(1, 0)) (DLPack, legacy)");
         return NULL;
     }
     void *managed = ra_export(buffer, tensor, versioned, flags);
@@ -160,7 +160,7 @@ PyObject *ra_array_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t n,
     if (n) {
         PyErr_Format(PyExc_TypeError,
                      "__dlpack__ takes keyword arguments only (stream, max_version, "
-                     "dl_device, copy), got %zd positional",
+                     "dl_device, copy), got %zd positional (array API, array.__dlpack__)",
                      n);
         return NULL;
     }
@@ -171,7 +171,7 @@ PyObject *ra_array_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t n,
         if (k == N_KEYWORDS) {
             PyErr_Format(PyExc_TypeError,
                          "__dlpack__ got an unexpected keyword argument '%U'; it takes stream, "
-                         "max_version, dl_device and copy",
+                         "max_version, dl_device and copy (array API, array.__dlpack__)",
                          name);
             return NULL;
         }
@@ -246,7 +246,8 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     if (steps < 0)
         return NULL;
     if (steps != tensor.ndim) {
-        PyErr_SetString(PyExc_ValueError, "one stride is needed for each extent");
+        PyErr_SetString(PyExc_ValueError,
+                        "one stride is needed for each extent (DLPack, DLTensor)");
         return NULL;
     }
     if (!PyArg_ParseTuple(args[3], "iii", &code, &bits, &lanes) ||
@@ -263,7 +264,8 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     if (!wrong && extent.size && !tensor.data)
         wrong = "its address is NULL though it has elements";
     if (wrong) {
-        PyErr_Format(PyExc_ValueError, "this memory cannot be exported: %s", wrong);
+        PyErr_Format(PyExc_ValueError,
+                     "this memory cannot be exported: %s (DLPack, DLTensor)", wrong);
         return NULL;
     }
     if (!extent.size)

@@ -14,15 +14,15 @@ static int unused_capsule(PyObject *capsule)
 {
     if (!PyCapsule_CheckExact(capsule)) {
         PyErr_Format(PyExc_TypeError,
-                     "a DLPack capsule is expected, got %R (DLPack: __dlpack__ returns a "
-                     "PyCapsule)",
+                     "__dlpack__ returns a DLPack capsule, not %R (DLPack, capsule)",
                      capsule);
         return -1;
     }
     const char *name = PyCapsule_GetName(capsule);
     if (!name) {
         PyErr_SetString(PyExc_ValueError, "the capsule has no name; a DLPack capsule is named "
-                                          "'dltensor' or 'dltensor_versioned'");
+                                          "'dltensor' or 'dltensor_versioned' (DLPack, "
+                                          "capsule)");
         return -1;
     }
     for (int versioned = 1; versioned >= 0; versioned--) {
@@ -31,21 +31,21 @@ static int unused_capsule(PyObject *capsule)
         if (strcmp(name, ra_capsule_names[versioned][1]) == 0) {
             PyErr_Format(PyExc_ValueError,
                          "the capsule is named '%s': it has been consumed, and a DLPack "
-                         "capsule can be consumed once",
+                         "capsule can be consumed once (DLPack, capsule)",
                          name);
             return -1;
         }
     }
     PyErr_Format(PyExc_ValueError,
                  "the capsule is named '%s'; a DLPack capsule is named 'dltensor' or "
-                 "'dltensor_versioned'",
+                 "'dltensor_versioned' (DLPack, capsule)",
                  name);
     return -1;
 }
 
 #define WRONG_VERSION                                                                     \
-    "this is a tensor of DLPack version %u.%u; refarray reads version 1.x (DLPack: another " \
-    "major version may have another layout)"
+    "this is a tensor of DLPack version %u.%u; refarray reads 1.x, since another major " \
+    "version may have another layout (DLPack, version)"
 
 /* Another major version: nothing but its version and its deleter may be touched, and the
  * consumer must call the deleter. It counts as taken over. */
@@ -96,7 +96,8 @@ static int agrees(const DLTensor *tensor, PyObject *announced)
         return 1;
     PyErr_Format(PyExc_BufferError,
                  "the capsule lies on DLPack device (%d, %d), but %R was announced by "
-                 "__dlpack_device__ or asked for; refarray does not guess which is true",
+                 "__dlpack_device__ or asked for; refarray does not guess which is true "
+                 "(array API, array.__dlpack_device__)",
                  tensor->device.device_type, tensor->device.device_id, announced);
     return 0;
 }
@@ -138,7 +139,7 @@ static const ra_device *find_device(const offer *it)
     if (device && device->memory == RA_PRETEND && !ra_is_own_memory(it->managed, it->versioned)) {
         PyErr_Format(PyExc_BufferError,
                      "the capsule lies on DLPack device (%d, %d), which is %R, a device that "
-                     "only refarray has; but the memory is not refarray's",
+                     "only refarray has; but the memory is not refarray's (DLPack, DLTensor)",
                      it->tensor->device.device_type, it->tensor->device.device_id,
                      device->object);
         return NULL;
@@ -152,7 +153,8 @@ static int check_offer(offer *it, int64_t itemsize)
         ra_check_tensor(it->tensor, itemsize, it->strides, &it->extent, &it->first);
     if (!wrong)
         return 0;
-    PyErr_Format(PyExc_BufferError, "the capsule does not describe an array: %s", wrong);
+    PyErr_Format(PyExc_BufferError,
+                 "the capsule does not describe an array: %s (DLPack, DLTensor)", wrong);
     return -1;
 }
 
@@ -267,7 +269,8 @@ PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_
     DLDataType type = it.tensor->dtype;
     if (type.bits * type.lanes == 0 || type.bits * type.lanes % 8) {
         PyErr_Format(PyExc_BufferError,
-                     "elements of %d bits in %d lanes have no addresses of their own",
+                     "elements of %d bits in %d lanes have no addresses of their own "
+                     "(DLPack, DLTensor)",
                      type.bits, type.lanes);
         return NULL;
     }
@@ -298,7 +301,7 @@ PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssiz
     (void)module;
     if (n != 1 || !PyCapsule_CheckExact(args[0])) {
         PyErr_Format(PyExc_TypeError, "a capsule is expected, or an object with __dlpack__, "
-                                      "got %R",
+                                      "got %R (DLPack, capsule)",
                      n == 1 ? args[0] : Py_None);
         return NULL;
     }

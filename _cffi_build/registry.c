@@ -57,7 +57,7 @@ const ra_dtype *ra_dtype_find(DLDataType type)
     PyErr_Format(PyExc_BufferError,
                  "the capsule holds elements of DLPack type code %d with %d bits and %d lanes; "
                  "refarray holds the 13 data types of the array API standard, float16 and "
-                 "bfloat16, with 1 lane (DLPack: a consumer must not guess)",
+                 "bfloat16, with 1 lane, and does not guess (DLPack, DLTensor)",
                  type.code, type.bits, type.lanes);
     return NULL;
 }
@@ -79,7 +79,8 @@ const ra_device *ra_device_find(DLDevice place)
             return &devices[i];
     PyErr_Format(PyExc_BufferError,
                  "the capsule lies on DLPack device (%d, %d), which refarray does not know "
-                 "here; refarray.Device(...) lists the devices it does know",
+                 "here; refarray.Device(...) lists the devices it does know (DLPack, "
+                 "DLTensor)",
                  place.device_type, place.device_id);
     return NULL;
 }

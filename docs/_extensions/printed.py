@@ -21,12 +21,12 @@ In a sentence, {printed}`80` is text that a cell further up has printed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from expected import agrees, has_printed, tidy
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -93,7 +93,7 @@ class Compare(SphinxTransform):
         said = node["text"]
         if real is None:
             log.warning("no cell stands before this output", location=node)
-        elif not pattern(said).fullmatch(tidy(real)):
+        elif not agrees(said, real):
             log.warning(
                 "the cell does not print what the page says.\n--- said\n%s\n"
                 "--- printed\n%s",
@@ -111,26 +111,8 @@ class Compare(SphinxTransform):
 
     def _find(self, node: nodes.literal, above: list[str]) -> None:
         text = node.astext()
-        whole = re.compile(rf"(?<![\w.]){re.escape(text)}(?!\w)")
-        if not any(whole.search(output) for output in above):
+        if not any(has_printed(output, text) for output in above):
             log.warning("no cell above has printed %r", text, location=node)
-
-
-def pattern(said: str) -> re.Pattern[str]:
-    """Return what matches the output that a page promises."""
-    lines = []
-    for line in tidy(said).split("\n"):
-        if line.strip() == "...":
-            lines.append("(?:.*\n)*?.*")
-        else:
-            lines.append(".*?".join(re.escape(part) for part in line.split("...")))
-    return re.compile("\n".join(lines))
-
-
-def tidy(text: str) -> str:
-    """Return it without colours, and without blanks at the end of lines."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")).rstrip()
 
 
 def _is_of_interest(node: nodes.Node) -> bool:

@@ -87,7 +87,7 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
     if copy is False:
         raise CopyError(
             f"copy=False, but the memory of this {type(x).__name__} must be copied to "
-            f"{target!r} (array API 2025.12, from_dlpack, `copy`)"
+            f"{target!r} (array API, from_dlpack)"
         )
     # Among CUDA devices without a detour over the host.
     place = None if _is_cuda(announced) and _is_cuda(target.dlpack) else CPU
@@ -99,7 +99,9 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     _require_protocol(x)
     announced = x.__dlpack_device__()
     if copy is not None and not isinstance(copy, bool):
-        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+        raise TypeError(
+            f"copy must be True, False or None, not {copy!r} (array API, from_dlpack)"
+        )
     question: dict[str, object] = {"max_version": VERSION}
     if device is not None:
         announced = question["dl_device"] = device.dlpack
@@ -129,7 +131,8 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     copied = bool(out._buffer.flags & Flags.IS_COPIED)
     if copy is False and copied:
         raise CopyError(
-            f"copy=False, but {type(x).__name__}.__dlpack__(copy=False) made a copy"
+            f"copy=False, but {type(x).__name__}.__dlpack__(copy=False) made a copy "
+            "(array API, from_dlpack)"
         )
     # Producers older than the keyword ignore it, and some newer ones do too. Only the
     # flag proves that nobody else reaches this memory.

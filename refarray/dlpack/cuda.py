@@ -56,7 +56,7 @@ def prepare_export(
         raise BufferError(
             f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
             f"{place}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
-            f"{tuple(map(int, CPU.dlpack))} by a copy"
+            f"{tuple(map(int, CPU.dlpack))} by a copy (array API, array.__dlpack__)"
         )
     if x._size:
         memory_of(x)  # or its driver is gone
@@ -111,7 +111,7 @@ def wrong_place(x: ArrayBase, *places: tuple[int, int]) -> str | None:
     return (
         f"the capsule lies on DLPack device {tuple(map(int, x.device.dlpack))}, but "
         f"{tuple(map(int, places[0]))} was announced by __dlpack_device__; refarray "
-        "does not guess which is true"
+        "does not guess which is true (array API, array.__dlpack_device__)"
     )
 
 

@@ -87,7 +87,8 @@ class Tensor:
             )
         if not isinstance(pointer, int):
             raise TypeError(
-                f"pointer is an address, not {type(pointer).__name__} (DLPack, DLTensor)"
+                f"pointer is an address, not {type(pointer).__name__} "
+                "(DLPack, DLTensor)"
             )
         if len(device) != 2:
             raise TypeError(

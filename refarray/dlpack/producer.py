@@ -30,7 +30,10 @@ def prepare_export(
     Source: array API 2025.12, array.__dlpack__.
     """
     if copy is not None and not isinstance(copy, bool):
-        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+        raise TypeError(
+            f"copy must be True, False or None, not {copy!r} "
+            "(array API, array.__dlpack__)"
+        )
     if x.device.memory == "device":
         from refarray.dlpack import cuda  # with CUDA, and not without
 
@@ -50,12 +53,14 @@ def prepare_export(
         raise BufferError(
             f"this array lies on {x.device!r}, a device of profile "
             f"{profile.active().name!r} that no other library can reach; ask for "
-            f"dl_device={tuple(map(int, CPU.dlpack))}, or copy the array with to_device"
+            f"dl_device={tuple(map(int, CPU.dlpack))}, or copy the array with "
+            "to_device (array API, array.__dlpack__)"
         )
     if device != x.device.dlpack:
         raise BufferError(
             f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
-            f"{device}; allowed here: {tuple(map(int, x.device.dlpack))}"
+            f"{device}; allowed here: {tuple(map(int, x.device.dlpack))} "
+            "(array API, array.__dlpack__)"
         )
     return (host.copy(x), True) if copy else (x, False)
 
@@ -68,7 +73,7 @@ def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
     if copy is False:
         raise BufferError(
             f"copy=False, but this array lies on {x.device!r}, and its elements must "
-            "be copied to be exported on the host"
+            "be copied to be exported on the host (array API, array.__dlpack__)"
         )
     if profile.guarded:
         nbytes = x._size * x.dtype.bits // 8

@@ -61,5 +61,6 @@ def managed_tensor(capsule: object) -> tuple[str | None, Any]:
         return name, ffi.cast("DLManagedTensor *", address)
     raise ValueError(
         f"the capsule is named {name!r}, so what is in it is unknown; DLPack's names "
-        f"are {NAME!r}, {LEGACY_NAME!r}, and these after 'used_'"
+        f"are {NAME!r}, {LEGACY_NAME!r}, and these after 'used_' (DLPack, "
+        "capsule)"
     )
