@@ -8,10 +8,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
+DOCS   := .environments/docs
+
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
 .PHONY: help demo test array-api-tests interop memcheck dlpack-matrix clients \
-        client-profiles engines lint format types layers bench wheel clean
+        client-profiles engines lint format types layers bench docs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -76,12 +78,17 @@ layers: $(VENV)/lint ## each folder imports only from the folders before it
 bench: $(VENV)/installed ## speed beside other libraries, with the targets [ONLY=]
 	@$(BIN)/python tools/bench.py $(ONLY)
 
+# Pages that can be run are run, and what they print is compared with what they say.
+docs: $(VENV)/installed $(DOCS)/installed ## the documentation, into docs/_build/html/index.html
+	@$(DOCS)/bin/sphinx-build -W --keep-going -q -E -j auto docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 wheel: $(VENV)/installed ## build a wheel into dist/
 	@$(PIP) wheel . --no-deps --no-build-isolation --wheel-dir dist
 	@ls dist/*.whl
 
 clean: ## remove everything that was built, .venv included
-	rm -rf $(VENV) .environments build dist *.egg-info .hypothesis .*_cache
+	rm -rf $(VENV) .environments build dist docs/_build *.egg-info .hypothesis .*_cache
 	find refarray \( -name '*.so' -o -name '_native.c' -o -name '_forge.c' \
 	    -o -name '_cuda_driver.py' \) -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
@@ -115,4 +122,12 @@ $(VENV)/interop: $(VENV)/test
 $(VENV)/lint: $(VENV)/test
 	@echo "Installing the lint tools into $(VENV) ..."
 	@$(PIP) install --group lint
+	@touch $@
+
+# An environment of its own: Sphinx and Jupyter bring 70 packages.
+# refarray itself is this checkout.
+$(DOCS)/installed: pyproject.toml | $(VENV)/installed
+	@echo "Installing Sphinx into $(DOCS) ..."
+	@$(PYTHON) -m venv --clear $(DOCS)
+	@$(PIP) --python $(DOCS)/bin/python install --group docs
 	@touch $@

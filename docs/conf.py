@@ -32,6 +32,7 @@ extensions = [
     "printed",
     "live",
     "sources",
+    "notebooks",
 ]
 exclude_patterns = ["_build", "_extensions", "README.md"]
 
