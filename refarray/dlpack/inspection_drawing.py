@@ -14,6 +14,8 @@ from html import escape
 
 #: Units of width; at the width of a phone a unit is a little less than a pixel.
 WIDTH = 380
+#: Between these the boxes lie: offsets beside them at the left, lines at the right.
+LEFT, RIGHT = 40.0, 340.0
 
 #: One colour for each axis; after the last they begin again.
 AXES = ("#8c4fc7", "#0f8b8d", "#c0417f", "#7f8010")
@@ -21,7 +23,7 @@ AXES = ("#8c4fc7", "#0f8b8d", "#c0417f", "#7f8010")
 _STYLE = """
 .ra-t{font:11px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;
   fill:currentColor}
-.ra-s{font-size:9px;opacity:.75}
+.ra-s{font-size:10px;opacity:.8}
 .ra-h{font:600 12px system-ui,"Segoe UI","DejaVu Sans",sans-serif}
 .ra-p{font:11px system-ui,"Segoe UI","DejaVu Sans",sans-serif}
 .ra-m{text-anchor:middle}.ra-e{text-anchor:end}

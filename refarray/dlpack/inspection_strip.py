@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from refarray.dlpack.inspection_drawing import AXES, Drawing
+from refarray.dlpack.inspection_drawing import AXES, LEFT, RIGHT, Drawing
 from refarray.dlpack.inspection_memory import Description, Element
 
-_LEFT, _RIGHT = 36.0, 340.0
 _HIGH = 30.0
 _LANE = 7.0
 # So many empty places are drawn one by one.
@@ -26,6 +25,8 @@ _RUN = 3
 # So many axes are explained.
 _LISTED = 6
 _TIMES = "\N{MULTIPLICATION SIGN}"
+# Width of a small letter.
+_SMALL = 6.0
 # From the box of the data pointer to the first row.
 _ABOVE = 14.0
 
@@ -50,13 +51,13 @@ def strip(drawing: Drawing, tensor: Description, elements: tuple[Element, ...]) 
     steps = list(_steps(tensor, elements))
     at = {element: place for place in places for element in place.elements}
     tops = _tops(drawing.y + _ABOVE, places, [(at[a], at[b]) for _, a, b in steps])
-    width = (_RIGHT - _LEFT) / columns
+    width = (RIGHT - LEFT) / columns
     for place in places:
-        x = _LEFT + place.column * width
+        x = LEFT + place.column * width
         _draw(drawing, tensor, place, x, tops[place.row], width)
     first = at[elements[0]]
     if first.row == 0:
-        middle = _LEFT + (first.column + 0.5) * width
+        middle = LEFT + (first.column + 0.5) * width
         drawing.line([(middle, drawing.y), (middle, tops[0])], dot=True)
     for lane, (axis, start, end) in enumerate(steps):
         _arrow(drawing, at[start], at[end], tops, width, lane, len(steps), axis)
@@ -107,7 +108,7 @@ def _arrange(places: list[_Place], columns: int) -> None:
 
 
 def _columns(longest: int) -> int:
-    return next((n for n in (8, 4, 2) if longest * 6.8 <= 304 / n - 3), 1)
+    return next((n for n in (8, 4, 2) if longest * 6.8 <= (RIGHT - LEFT) / n - 3), 1)
 
 
 def _text(element: Element) -> str:
@@ -164,7 +165,7 @@ def _draw(
     if place.column == 0:
         offset = place.address - tensor.first
         words = f"{offset:+d}" if abs(offset) < 10**5 else f"{offset:+.0e}"
-        drawing.text(_LEFT - 4, y + 18, words, "ra-s ra-e")
+        drawing.text(LEFT - 4, y + 18, words.replace("e+0", "e+"), "ra-s ra-e")
     if not place.elements:
         size = tensor.itemsize or 1
         drawing.open(
@@ -187,9 +188,9 @@ def _draw(
         drawing.box(x + 1.5, y + 1.5, width - 3, _HIGH - 3, "ra-b ra-producer")
     drawing.text(middle, y + 13, _text(first), "ra-m")
     label = names[0] if len(names) == 1 else f"{_TIMES}{len(names)}"
-    if len(label) * 5.4 > width - 2:
+    if len(label) * _SMALL > width - 2:
         label = label.strip("[]")
-    if len(label) * 5.4 <= width - 2:
+    if len(label) * _SMALL <= width - 2:
         drawing.text(middle, y + 25, label, "ra-s ra-m")
     drawing.close()
 
@@ -211,14 +212,14 @@ def _arrow(
     """Lead a line below the boxes, and beside them where it changes the row."""
     spread = (lane - (lanes - 1) / 2) * 6
     below = 4 + _LANE * (lane + 1)
-    x0 = _LEFT + (start.column + 0.5) * width + spread
-    x1 = _LEFT + (end.column + 0.5) * width + spread
+    x0 = LEFT + (start.column + 0.5) * width + spread
+    x1 = LEFT + (end.column + 0.5) * width + spread
     y0, y1 = tops[start.row] + _HIGH, tops[end.row] + _HIGH
     if start is end:
         x0, x1 = x0 - 4, x1 + 4
     points = [(x0, y0), (x0, y0 + below)]
     if start.row != end.row:
-        beside = _RIGHT + 6 + 6 * lane
+        beside = RIGHT + 6 + 6 * lane
         points += [(beside, y0 + below), (beside, y1 + below)]
     points += [(x1, y1 + below), (x1, y1 + 1)]
     drawing.line(points, AXES[axis % len(AXES)], dot=True)

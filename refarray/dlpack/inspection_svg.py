@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from refarray.dlpack.inspection_drawing import AXES, WIDTH, Drawing
+from refarray.dlpack.inspection_drawing import AXES, LEFT, RIGHT, WIDTH, Drawing
 from refarray.dlpack.inspection_strip import strip
 
 if TYPE_CHECKING:
     from refarray.dlpack.inspection import Field, Inspection
     from refarray.dlpack.inspection_memory import Description
 
-_LEFT, _RIGHT = 36.0, 340.0
-_BYTE = (_RIGHT - _LEFT) / 8
+_BYTE = (RIGHT - LEFT) / 8
 _HIGH = 32.0
 # The lines from the struct run down beside it, each in a lane of its own.
 _LANES = {"shape": 349.0, "strides": 359.0, "data": 369.0}
@@ -66,15 +65,15 @@ def _words(it: Inspection) -> str:
 
 def _capsule(drawing: Drawing, it: Inspection) -> None:
     whose = "ra-consumer" if it.consumed else "ra-producer"
-    drawing.box(_LEFT, drawing.y - 10, _RIGHT - _LEFT, 26, f"ra-b {whose}")
-    drawing.text(_LEFT + 8, drawing.y + 7, f'capsule "{it.name}"')
+    drawing.box(LEFT, drawing.y - 10, RIGHT - LEFT, 26, f"ra-b {whose}")
+    drawing.text(LEFT + 8, drawing.y + 7, f'capsule "{it.name}"')
     top = drawing.y + 16
-    drawing.line([(_LEFT + 20, top), (_LEFT + 20, top + 30)], dot=True)
-    drawing.text(_LEFT + 30, top + 13, f"{it.address:#x}")
-    drawing.text(_LEFT + 30, top + 26, it.struct)
+    drawing.line([(LEFT + 20, top), (LEFT + 20, top + 30)], dot=True)
+    drawing.text(LEFT + 30, top + 13, f"{it.address:#x}")
+    drawing.text(LEFT + 30, top + 26, it.struct)
     drawing.y = top + 32
     if not it.fields:
-        drawing.box(_LEFT, drawing.y, _RIGHT - _LEFT, 40, "ra-g")
+        drawing.box(LEFT, drawing.y, RIGHT - LEFT, 40, "ra-g")
         drawing.text(WIDTH / 2, drawing.y + 24, "not read", "ra-p ra-m")
         drawing.y += 60
 
@@ -89,34 +88,34 @@ def _struct(drawing: Drawing, it: Inspection) -> dict[str, tuple[float, float]]:
         _field(drawing, it, field, y)
         name = field.name.removeprefix("dl_tensor.")
         if name in _LANES and field.value != "NULL":
-            tails[name] = (_RIGHT - 8, y + _HIGH / 2)
+            tails[name] = (RIGHT - 8, y + _HIGH / 2)
     last = it.fields[-1]
     bottom = top + (last.offset + last.nbytes) // 8 * _HIGH
-    drawing.box(_LEFT, top, _RIGHT - _LEFT, bottom - top, "ra-b ra-producer")
+    drawing.box(LEFT, top, RIGHT - LEFT, bottom - top, "ra-b ra-producer")
     if inner:
         start = top + inner[0].offset // 8 * _HIGH
         end = inner[-1]
         high = (end.offset + end.nbytes - inner[0].offset) // 8 * _HIGH
-        drawing.box(_LEFT + 2, start + 2, _RIGHT - _LEFT - 4, high - 4, "ra-g")
+        drawing.box(LEFT + 2, start + 2, RIGHT - LEFT - 4, high - 4, "ra-g")
     drawing.y = bottom + 18
     return tails
 
 
 def _field(drawing: Drawing, it: Inspection, field: Field, y: float) -> None:
-    x = _LEFT + field.offset % 8 * _BYTE
+    x = LEFT + field.offset % 8 * _BYTE
     width = field.nbytes * _BYTE
     in_tensor = field.name.startswith("dl_tensor.")
     drawing.open(f"{field.ctype} {field.name} = {field.value}")
     drawing.box(x, y, width, _HIGH, "ra-b ra-struct" if in_tensor else "ra-b")
     if field.offset % 8 == 0:
-        drawing.text(_LEFT - 4, y + 20, f"+{field.offset}", "ra-s ra-e")
+        drawing.text(LEFT - 4, y + 20, f"+{field.offset}", "ra-s ra-e")
     name = field.name.removeprefix("dl_tensor.")
     short = name.split(".")[-1] if width < 4 * _BYTE else name
     drawing.text(x + 5, y + 12, short, "ra-s")
     if width > 7 * _BYTE:
         kind = field.ctype if len(field.ctype) < 24 else "function *"
         note = f"dl_tensor: {kind}" if name == "data" else kind
-        drawing.text(_RIGHT - 18, y + 12, note, "ra-s ra-e")
+        drawing.text(RIGHT - 18, y + 12, note, "ra-s ra-e")
     room = int((width - 6) / 6.7)
     value = field.value.split(" (")[0] if len(field.value) > room else field.value
     drawing.text(x + 5, y + 26, value.split(" ->")[0][:room])
@@ -138,7 +137,7 @@ def _targets(
 
 
 def _pointer(
-    drawing: Drawing, name: str, tail: tuple[float, float], y: float, x: float = _RIGHT
+    drawing: Drawing, name: str, tail: tuple[float, float], y: float, x: float = RIGHT
 ) -> None:
     lane = _LANES[name]
     drawing.line([tail, (lane, tail[1]), (lane, y), (x + 1, y)], dot=True)
@@ -157,14 +156,14 @@ def _extents(
     if tail is None and not (implied and extents):
         return
     title = f"{name} at {where:#x}" if where else f"{name}: NULL, so row-major"
-    drawing.text(_LEFT, drawing.y, f"{title}, int64_t[{tensor.ndim}]")
+    drawing.text(LEFT, drawing.y, f"{title}, int64_t[{tensor.ndim}]")
     y = drawing.y + 5
     shown = (extents or ())[:_EXTENTS]
     more = len(extents or ()) - len(shown)
     boxes = len(shown) + bool(more)
-    width = min(96.0, (_RIGHT - _LEFT) / max(boxes, 1))
+    width = min(96.0, (RIGHT - LEFT) / max(boxes, 1))
     for axis, extent in enumerate(shown):
-        x = _LEFT + axis * width
+        x = LEFT + axis * width
         kind = "ra-g" if implied else "ra-b"
         drawing.open(f"{name}[{axis}] = {extent}")
         drawing.box(x, y, width, _HIGH, kind, AXES[axis % len(AXES)], 0.2)
@@ -173,15 +172,15 @@ def _extents(
         drawing.text(x + width / 2, y + 25, text, "ra-m")
         drawing.close()
     if more:
-        drawing.box(_LEFT + (boxes - 1) * width, y, width, _HIGH, "ra-g")
-        middle = _LEFT + (boxes - 0.5) * width
+        drawing.box(LEFT + (boxes - 1) * width, y, width, _HIGH, "ra-g")
+        middle = LEFT + (boxes - 0.5) * width
         drawing.text(middle, y + 20, f"+{more} more", "ra-s ra-m")
     if not shown:
-        drawing.box(_LEFT, y, 96, _HIGH, "ra-g")
+        drawing.box(LEFT, y, 96, _HIGH, "ra-g")
         words = "no axes" if extents == () else "not read"
-        drawing.text(_LEFT + 48, y + 20, words, "ra-p ra-m")
+        drawing.text(LEFT + 48, y + 20, words, "ra-p ra-m")
     if tail is not None:
-        right = _LEFT + max(boxes * width, 96 if not shown else 0)
+        right = LEFT + max(boxes * width, 96 if not shown else 0)
         _pointer(drawing, name, tail, y + _HIGH / 2, right)
     drawing.y = y + _HIGH + 20
 
@@ -194,14 +193,14 @@ def _data(
 ) -> None:
     size = tensor.size
     many = "" if size is None else f"{size:,} elements of " if size != 1 else "one "
-    drawing.text(_LEFT, drawing.y, f"{many}{tensor.dtype_name}"[:52], "ra-h")
+    drawing.text(LEFT, drawing.y, f"{many}{tensor.dtype_name}"[:52], "ra-h")
     drawing.y += 6
     if tail is not None:
         words = f"data {tensor.data:#x}"
         if tensor.byte_offset:
             words += f" + {tensor.byte_offset} = {tensor.first:#x}"
-        drawing.box(_LEFT, drawing.y, _RIGHT - _LEFT, 20)
-        drawing.text(_LEFT + 5, drawing.y + 14, words)
+        drawing.box(LEFT, drawing.y, RIGHT - LEFT, 20)
+        drawing.text(LEFT + 5, drawing.y + 14, words)
         _pointer(drawing, "data", tail, drawing.y + 10)
         drawing.y += 20
     if it.elements:

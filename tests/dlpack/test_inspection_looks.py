@@ -130,7 +130,7 @@ def test_the_picture_stays_within_its_edges(make):
     for text in root.iter(f"{SVG}text"):
         assert 0 <= float(text.get("y")) <= high
         kinds = text.get("class").split()
-        size = 5.4 if "ra-s" in kinds else 5.9 if "ra-p" in kinds else 6.7
+        size = 6.0 if "ra-s" in kinds else 5.9 if "ra-p" in kinds else 6.7
         length = size * len(text.text or "")
         x = float(text.get("x"))
         start = x - length * ("ra-e" in kinds) - length / 2 * ("ra-m" in kinds)
