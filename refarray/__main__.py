@@ -51,24 +51,24 @@ def overview() -> str:
 
 def call(command: Command, arguments: Sequence[str]) -> int:
     """Import a command, read its arguments and run it."""
-    module = importlib.import_module(command.module)
-    parser = argparse.ArgumentParser(
-        prog=f"{PROGRAM} {command.name}",
-        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-        epilog="\n".join(
-            ["for example:", *(f"  {PROGRAM} {line}" for line in command.examples)]
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.add_arguments(parser)
-    options = parser.parse_args(arguments)
+    name = f"{PROGRAM} {command.name}"
     try:
-        status: int = module.run(options)
+        module = importlib.import_module(command.module)
+        parser = argparse.ArgumentParser(
+            prog=name,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            epilog="\n".join(
+                ["for example:", *(f"  {PROGRAM} {line}" for line in command.examples)]
+            ),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(parser)
+        status: int = module.run(parser.parse_args(arguments))
         return status
     except Mistake as mistake:
-        return complain(parser.prog, str(mistake))
+        return complain(name, str(mistake))
     except KeyboardInterrupt:
-        complain(parser.prog, "interrupted")
+        complain(name, "interrupted")
         return INTERRUPTED
 
 

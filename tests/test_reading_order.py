@@ -20,6 +20,7 @@ FOLDERS = {
     "dlpack": "_compute",
     "_compute": "_standard",
     "_standard": "testing",
+    "commands": "testing",
     "testing": "standard",
 }
 C_CODE = ROOT / "_cffi_build"

@@ -87,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
         for rule in chosen([options.explain]):
             print(explained(rule) if options.json else explain(rule))
         return KEPT
+    if options.library is None and options.json not in (None, STDOUT):
+        raise UsageError(f"--json took {options.json} for its file; the library first")
     name, numbers = resolve(options.library, options.adapters)
     rules = [r for r in chosen(options.rule) if r.number in numbers]
     if not rules:

@@ -157,6 +157,7 @@ def test_the_page_needs_nothing_else(folder):
         (["nunpy"], "no adapter named 'nunpy'; did you mean numpy?"),
         (["nunpy"], "By name: array_api_strict, "),
         ([], "which library?"),
+        (["--json", "good.py"], "--json took good.py for its file; the library first"),
         (["good.py", "--rule", "71"], "there is no rule 71; rules are 1 to 70"),
         (["good.py", "--rule", "x"], "'x' is no rule; rules are 1 to 70"),
         (["good.py:producer", "--rule", "46"], "no rule is left"),
