@@ -42,7 +42,8 @@ class Inspection(NamedTuple):
     may have freed it already. For another major version it ends with the flags. Where
     it is complete, `tensor` has the same as numbers. `elements` are those at the corner
     of index 0, at most 48; `unread` says why there are none, or none with values.
-    `broken` are the rules that the tensor breaks, as far as looking tells.
+    `broken` are the rules that the tensor breaks, as far as looking tells; `producer`
+    is the type of the object that was asked for it, if one was.
     """
 
     name: str

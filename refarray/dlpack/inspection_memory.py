@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NDIM, row_major_strides
 from refarray._memory.native import ffi
-from refarray.dlpack.structs import TypeCode
+from refarray.dlpack.structs import Flags, TypeCode
 
 # Written to a pipe in one piece on every system, and enough for 64 extents.
 _MAX_READ = 512
@@ -112,7 +112,7 @@ class Description(NamedTuple):
             strides_address,
             shape,
             strides,
-            padded=bool(flags & 4),
+            padded=bool(flags & Flags.IS_SUBBYTE_TYPE_PADDED),
         )
 
     @property
@@ -176,11 +176,13 @@ class Description(NamedTuple):
         if not 0 <= self.ndim <= MAX_NDIM:
             return f"ndim is {self.ndim}"
         if self.shape is None:
-            return "shape is NULL" if not self.shape_address else "shape is no address"
+            return (
+                "shape is NULL" if not self.shape_address else "shape points to nothing"
+            )
         if self.size is None:
             return f"shape is {list(self.shape)}"
         if self.steps is None:
-            return "strides is no address"
+            return "strides points to nothing"
         if self.size == 0:
             return None
         if not self.data:

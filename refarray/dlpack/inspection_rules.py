@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from refarray._base.devices import DeviceType
-from refarray._base.layout import MAX_NBYTES, row_major_strides
+from refarray._base.layout import MAX_NBYTES, MAX_NDIM, row_major_strides
 from refarray.dlpack.consumer import VERSION
 from refarray.dlpack.inspection_memory import Description, named
 from refarray.dlpack.structs import TypeCode
@@ -103,7 +103,7 @@ def _layout(it: Description, version: tuple[int, int] | None) -> Iterator[Broken
                 "" if name == "shape" else ", which is allowed before DLPack 1.2 only"
             )
             yield Broken(24, "must", f"{name} is NULL and ndim is {it.ndim}{since}")
-        elif where and it.shape_address and found is None and it.ndim <= 64:
+        elif where and it.shape_address and found is None and it.ndim <= MAX_NDIM:
             yield Broken(24, "must", f"{name} points to {where:#x}, where nothing is")
     if it.shape is not None and it.size is None:
         yield Broken(
