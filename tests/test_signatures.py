@@ -99,7 +99,12 @@ def expected_parameters(parameters: list[dict[str, str]]) -> list[inspect.Parame
 
 def form(parameters: list[inspect.Parameter]) -> list[tuple[str, str, str]]:
     """What must agree; defaults as text, so that 0 and 0.0, 1 and True differ."""
-    return [(p.name, p.kind.description, repr(p.default)) for p in parameters]
+    return [
+        # Nobody can pass an operand by name; CPython has its own for those in C.
+        ("other" if p.name == "value" else p.name, p.kind.description, repr(p.default))
+        for p in parameters
+        if p.name != "mod"  # nor can a modulus be left out of CPython's pow
+    ]
 
 
 def test_no_name_is_missing() -> None:
