@@ -244,7 +244,7 @@ MISTAKES = [
     ("numpy:arange(", "'arange(' is no expression: '(' was never closed"),
     ("numpy:x = 3", "'x = 3' is no expression: "),
     ("json:loads('1')", "TypeError: a capsule is expected, or an object with"),
-    ("json:loads('{')", "raises JSONDecodeError: "),
+    ("json:loads('{')", "line 1 column 2 (char 1)\n"),  # not where in Python itself
     ("numpy:array([None])", "numpy:array([None]): BufferError: "),
     (
         "broken_import:x",
@@ -288,7 +288,12 @@ def test_an_exchange_is_traced(capsys, tmp_path):
 
 
 def test_a_trace_as_json(capsys):
-    assert main(["trace", "refarray:arange(3.0)", "numpy:from_dlpack", "--json"]) == 0
+    assert (
+        main(
+            ["trace", "refarray:arange(3.0)", "numpy.ma.core:np.from_dlpack", "--json"]
+        )
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert (found["producer"], found["consumer"]) == ("refarray.Array", "numpy")
     assert "capsule made" in [step["kind"] for step in found["steps"]]

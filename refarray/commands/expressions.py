@@ -11,6 +11,7 @@ import difflib
 import importlib
 import pkgutil
 import sys
+import sysconfig
 import textwrap
 import traceback
 from collections.abc import Callable
@@ -89,11 +90,18 @@ def _near(name: str) -> str:
 
 
 def in_a_line(error: BaseException) -> str:
-    """Return an exception as one line, with the place if it is in a file."""
+    """Return an exception as one line, with the place in the user's own code."""
     message = textwrap.shorten(str(error), 300, placeholder=" ...")
     line = f"{type(error).__name__}: {message}".removesuffix(": ")
-    frames = traceback.extract_tb(error.__traceback__)
-    file = Path(frames[-1].filename) if frames else PACKAGE
-    if not file.is_file() or PACKAGE in file.parents:
-        return line
-    return f"{line} ({file.name}:{frames[-1].lineno})"
+    places = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _is_own(Path(frame.filename))
+    ]
+    return f"{line} ({places[-1]})" if places else line
+
+
+def _is_own(file: Path) -> bool:
+    """Tell whether a file is the user's: no library, and nothing of refarray."""
+    folders = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")}
+    return file.is_file() and not {PACKAGE, *folders} & set(file.parents)

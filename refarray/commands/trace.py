@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if not hasattr(x, "__dlpack__"):
         raise Mistake(f"{options.producer} has no __dlpack__: {type(x).__name__}")
     status = 0
-    exchange = dlpack.trace(consumer=options.consumer.partition(":")[0])
+    exchange = dlpack.trace(consumer=re.split("[.:]", options.consumer)[0])
     try:
         with exchange:
             take(exchange.watch(x))  # what it returns is dropped, and freed
