@@ -24,12 +24,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from refarray._compute import (
         freedom,
-        movement,
-        ordering,
         pedantic,
         pedantic_keys,
         pedantic_sums,
-        repairs,
         text,
     )
 
@@ -47,13 +44,12 @@ class _OnRequest:
         return getattr(module, name)
 
 
-# All programs would pay for these at import, and many do without.
+# Most programs show few arrays and use no profile; all would pay for these at import.
+# Not for what any call may need: a process that is forked while another thread imports
+# a module finds it locked for ever.
 if not TYPE_CHECKING:
     freedom = _OnRequest("freedom")
-    movement = _OnRequest("movement")
-    ordering = _OnRequest("ordering")
     pedantic = _OnRequest("pedantic")
     pedantic_keys = _OnRequest("pedantic_keys")
     pedantic_sums = _OnRequest("pedantic_sums")
-    repairs = _OnRequest("repairs")
     text = _OnRequest("text")
