@@ -68,7 +68,6 @@ os.environ["IPYTHONDIR"] = str(_ipython)
 default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-python_maximum_signature_line_length = 72
 
 # ---- How it looks --------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 
     ```{members} refarray._standard.set_functions
     ```
-        What the module says of itself, and each function of it that `refarray` has.
+        Each public function of a module, after the errors that they have in common.
 
     ```{operators}
     ```
@@ -97,7 +97,8 @@ class Members(Written):
         """Return the module's own words and the entries of its public functions."""
         module = import_module(argument)
         namespace, names = public(module)
-        lines = [*about(module), "", "```{eval-rst}"]
+        lines = about(module) if namespace == "refarray" else []
+        lines += ["", "```{eval-rst}"]
         lines += [f".. currentmodule:: {namespace}", ""]
         for name in names:
             thing = getattr(sys.modules[namespace], name)
@@ -131,7 +132,7 @@ EXTRA = {"creation_functions": ("from_dlpack",)}
 
 
 def about(module: ModuleType) -> list[str]:
-    """Return a module's docstring without its title and the way to the next file."""
+    """Return what a category says of all its functions."""
     paragraphs = inspect.cleandoc(module.__doc__ or "").split("\n\n")
     first = paragraphs[0].split(". ", 1)
     kept = [first[1]] if len(first) == 2 and "Source:" in first[1] else []
@@ -230,8 +231,14 @@ def _asked_for(use: Any, operands: int) -> str:
     return witness.asked
 
 
+def skip(app: Sphinx, kind: str, name: str, thing: Any, out: bool, _: Any) -> bool:
+    """Leave out what says no more than its name: the fields of a named tuple."""
+    return out or str(getattr(thing, "__doc__", "")).startswith("Alias for field")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directives."""
+    app.connect("autodoc-skip-member", skip)
     app.add_directive("struct", Struct)
     app.add_directive("members", Members)
     app.add_directive("operators", Operators)
