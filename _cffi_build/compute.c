@@ -38,13 +38,21 @@ static PyObject *run_of_this_thread(void)
 }
 
 /* A run can be entered once at a time: a finalizer that computes while a kernel runs is
- * refused with RuntimeError, and gets one of its own. Also after other such errors, which
- * then come again. */
+ * refused with RuntimeError, and gets one of its own. Also after other such errors of C,
+ * which then come again. But what Python raised has a traceback: the kernel had begun, or a
+ * signal's handler spoke, and that is not to be lost. */
 static PyObject *run_instead(void)
 {
     if (!PyErr_ExceptionMatches(PyExc_RuntimeError))
         return NULL;
-    PyErr_Clear();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (traceback) {
+        PyErr_Restore(type, value, traceback);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
     return PyObject_CallNoArgs(make_run);
 }
 
@@ -187,8 +195,8 @@ static int meet(meeting *m, ArrayObject *b)
     return 1;
 }
 
-/* The plan for these operands, borrowed, and the shape and device in which they meet; NULL,
- * perhaps with an exception, if there is none. */
+/* The plan for these operands, and the shape and device in which they meet; NULL, perhaps
+ * with an exception, if there is none. */
 static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_t n, meeting *m,
                            const ra_device **device)
 {
@@ -216,7 +224,7 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
     if (!*device || (integer && !fits(integer, dtype)) || (n == 3 && !ra_in_host_memory(*device)))
         return NULL;
     PyObject *number = PyLong_FromLong(index);
-    PyObject *plan = number ? PyDict_GetItemWithError(plans, number) : NULL;
+    PyObject *plan = number ? ra_dict_get(plans, number) : NULL;
     Py_XDECREF(number);
     return plan;
 }
@@ -240,6 +248,7 @@ PyObject *ra_elementwise(PyObject *plans, PyObject *const *operands, Py_ssize_t 
                      PyTuple_GetItem(plan, 0), x);
     for (int i = 0; i < 3; i++)
         Py_XDECREF(x[i]);
+    Py_XDECREF(plan);
     return array;
 }
 
@@ -256,14 +265,13 @@ PyObject *ra_py_elementwise(PyObject *module, PyObject *const *args, Py_ssize_t 
 
 /* ---- Arrays alike, one after another --------------------------------------------------- */
 
-/* The shape of arrays of one dtype joined along an axis; 0 if they are not all alike. */
+/* The shape of a tuple of arrays joined along an axis; 0 if they are not all alike. */
 static int join_shapes(PyObject *arrays, int64_t axis, meeting *m, ArrayObject **first)
 {
-    Py_ssize_t n = PySequence_Size(arrays);
+    Py_ssize_t n = PyTuple_Size(arrays);
     for (Py_ssize_t k = 0; k < n; k++) {
-        PyObject *object =
-            PyList_Check(arrays) ? PyList_GetItem(arrays, k) : PyTuple_GetItem(arrays, k);
-        if (!object || !ra_is_array(object))
+        PyObject *object = PyTuple_GetItem(arrays, k);
+        if (!ra_is_array(object))
             return 0;
         ArrayObject *a = (ArrayObject *)object;
         if (k == 0) {
@@ -289,6 +297,46 @@ static int join_shapes(PyObject *arrays, int64_t axis, meeting *m, ArrayObject *
     return n > 0;
 }
 
+/* The items of a list, which can change meanwhile: so not PyList_AsTuple, in which before
+ * Python 3.12 the garbage collector could run. */
+static PyObject *as_tuple(PyObject *list)
+{
+    Py_ssize_t n = PyList_Size(list);
+    PyObject *out = PyTuple_New(n);
+    for (Py_ssize_t i = 0; out && i < n; i++) {
+        PyObject *item = PySequence_GetItem(list, i);
+        if (!item || PyTuple_SetItem(out, i, item) < 0)
+            Py_CLEAR(out);
+    }
+    return out;
+}
+
+/* NULL without an exception if they are not all alike. */
+static PyObject *join(PyObject *kernel, PyObject *arrays, PyObject *axis_object)
+{
+    meeting m;
+    ArrayObject *first = NULL;
+    int beyond;
+    long long axis = PyLong_AsLongLongAndOverflow(axis_object, &beyond);
+    if (beyond || !join_shapes(arrays, axis, &m, &first))
+        return NULL;
+    Py_ssize_t n = PyTuple_Size(arrays);
+    PyObject *views = PyTuple_New(n);
+    for (Py_ssize_t k = 0; views && k < n; k++) {
+        PyObject *view = as_operand(PyTuple_GetItem(arrays, k));
+        if (!view || PyTuple_SetItem(views, k, view) < 0)
+            Py_CLEAR(views);
+    }
+    PyObject *array = NULL;
+    if (views) {
+        PyObject *const x[3] = {views, axis_object, NULL};
+        array = fill(ra_make(first->type, first->device, m.ndim, m.shape, 0, &m.sizes), kernel,
+                     x);
+    }
+    Py_XDECREF(views);
+    return array;
+}
+
 PyObject *ra_py_join(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
@@ -296,27 +344,13 @@ PyObject *ra_py_join(PyObject *module, PyObject *const *args, Py_ssize_t n)
         PyErr_SetString(PyExc_TypeError, "join(kernel, arrays, axis)");
         return NULL;
     }
-    meeting m;
-    ArrayObject *first = NULL;
-    int beyond = !PyLong_CheckExact(args[2]);
-    long long axis = beyond ? 0 : PyLong_AsLongLongAndOverflow(args[2], &beyond);
-    if (beyond || ra_is_guarded() || !(PyList_Check(args[1]) || PyTuple_Check(args[1])) ||
-        !join_shapes(args[1], axis, &m, &first))
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    PyObject *views = PyList_New(0);
-    for (Py_ssize_t k = 0; views && k < PySequence_Size(args[1]); k++) {
-        PyObject *view = as_operand(
-            PyList_Check(args[1]) ? PyList_GetItem(args[1], k) : PyTuple_GetItem(args[1], k));
-        if (!view || PyList_Append(views, view) < 0)
-            Py_CLEAR(views);
-        Py_XDECREF(view);
-    }
-    PyObject *array = NULL;
-    if (views) {
-        PyObject *const x[3] = {views, args[2], NULL};
-        array = fill(ra_make(first->type, first->device, m.ndim, m.shape, 0, &m.sizes),
-                     args[0], x);
-    }
-    Py_XDECREF(views);
-    return array;
+    /* A subclass may have a length of its own. */
+    int is_list = PyList_CheckExact(args[1]);
+    if (!PyLong_CheckExact(args[2]) || ra_is_guarded() ||
+        !(is_list || PyTuple_CheckExact(args[1])))
+        Py_RETURN_NONE;
+    PyObject *arrays = is_list ? as_tuple(args[1]) : Py_NewRef(args[1]);
+    PyObject *array = arrays ? join(args[0], arrays, args[2]) : NULL;
+    Py_XDECREF(arrays);
+    return array || PyErr_Occurred() ? array : Py_NewRef(Py_None);
 }

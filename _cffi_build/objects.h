@@ -126,6 +126,10 @@ PyObject *ra_view_on_device(PyObject *array);
 
 void ra_replace(PyObject **slot, PyObject *object);
 
+/* A new reference, which a borrowed one is not: the dict may lose it while Python runs. NULL,
+ * perhaps with an exception, if there is none. */
+PyObject *ra_dict_get(PyObject *dict, PyObject *key);
+
 int ra_buffer_install(PyObject *module);
 int ra_objects_install(PyObject *module);
 int ra_export_install(void);

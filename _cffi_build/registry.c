@@ -92,6 +92,17 @@ void ra_replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
+PyObject *ra_dict_get(PyObject *dict, PyObject *key)
+{
+#ifdef Py_GIL_DISABLED
+    PyObject *value;        /* another thread may replace it meanwhile */
+    PyDict_GetItemRef(dict, key, &value);
+    return value;
+#else
+    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
 PyObject *ra_py_register_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;

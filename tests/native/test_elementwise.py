@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import refarray as xp
-from refarray import _native
-from refarray._base import profile
 from refarray._base.dtypes import BY_NAME, HELD, IINFO, STANDARD
 from refarray._base.layout import Unknown
 from refarray._compute import repairs
@@ -18,6 +15,7 @@ from refarray._compute.pipeline import ready
 from refarray._memory.native import allocate, elementwise, join
 
 CPU = xp.Device("cpu")
+pytestmark = pytest.mark.usefixtures("unguarded")
 
 
 def test_a_plan_stands_where_the_keys_of_dtypes_say() -> None:
@@ -38,18 +36,6 @@ def test_a_plan_stands_where_the_keys_of_dtypes_say() -> None:
             assert bool(xp.all(elementwise(plans, x, y)))
             plans = {256 * 15 + 16 * one.key + two.key: (fill, xp.bool)}
             assert bool(xp.all(elementwise(plans, 1.0, x, y)))
-
-
-@pytest.fixture(autouse=True)
-def no_profile_was_used(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Once one was, in another test say, nothing is done in C."""
-    was_used = profile.guarded
-    monkeypatch.setattr(profile, "guarded", False)
-    _native.register_guard(None, None)
-    yield
-    if was_used:
-        for hook in profile.on_guard:
-            hook()
 
 
 SHAPES = [(), (1,), (3,), (2, 1), (2, 3), (1, 3), (0,), (2, 0), (4, 2, 3), (1,) * 9]
