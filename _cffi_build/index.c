@@ -119,8 +119,12 @@ static int take_one(selection *it, PyObject *item)
     int beyond;     /* what does not fit into 64 bits is outside too */
     int64_t i = PyLong_AsLongLongAndOverflow(number, &beyond);
     if (beyond || i < -n || i >= n) {
+        PyObject *size = PyTuple_GetItem(it->whole->sizes, it->axis);
         PyErr_Format(PyExc_IndexError, "index %S is outside axis %d of size %R", number,
-                     (int)it->axis, PyTuple_GetItem(it->whole->sizes, it->axis));
+                     (int)it->axis, size);
+        if (!PyErr_ExceptionMatches(PyExc_IndexError))  /* of more digits than Python writes */
+            PyErr_Format(PyExc_IndexError, "an index that long is outside axis %d of size %R",
+                         (int)it->axis, size);
         Py_DECREF(number);
         return -1;
     }

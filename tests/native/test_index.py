@@ -266,3 +266,9 @@ def test_error_names_index_axis_and_size() -> None:
         layout((0, -4), (2, 3), (3, 1))
     with pytest.raises(IndexError, match="index 9 is outside axis 2 of size 4"):
         layout((..., 9), (2, 3, 4), (12, 4, 1))
+
+
+def test_an_index_too_long_to_be_written_is_outside_too() -> None:
+    for i in (10**5000, -(10**5000)):  # Python writes 4300 digits at most
+        with pytest.raises(IndexError, match="outside axis 0 of size 3"):
+            select(allocate((3,), int8, Device("cpu"), True), i)
