@@ -104,11 +104,12 @@ PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
     }
     PyObject *way = NULL;
     if (!count && !ra_is_guarded())
-        way = PyDict_GetItemWithError(ways, (PyObject *)Py_TYPE(x));
+        way = ra_dict_get(ways, (PyObject *)Py_TYPE(x));
     if (way) {
-        PyObject *array = go(Py_NewRef(way), x);
+        PyObject *array = go(way, x);
         if (array || PyErr_Occurred())
             return array;
     }
+    PyErr_Clear();      /* a metaclass can make a type that has no hash */
     return PyObject_CallFunctionObjArgs(consume, x, device, copy, Py_None, NULL);
 }

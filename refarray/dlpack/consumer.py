@@ -23,7 +23,7 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
-from refarray.dlpack.shortcuts import HOST, VERSION, ways
+from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
 
@@ -44,12 +44,18 @@ def _consume(
     `refused` is the TypeError that this question was answered with.
     """
     if refused is not None:
-        if not _is_unknown_keyword(refused):
-            raise refused
+        try:
+            if not _is_unknown_keyword(refused):
+                raise refused
+        finally:
+            del refused  # its traceback has this frame, and would keep `x` with it
     elif profile.guarded or device is not None or copy is not None:
         return _unusual(x, device, copy)
     else:
-        way = ways[type(x)]  # from now on it is known
+        try:
+            way: Way = ways[type(x)]  # from now on it is known
+        except TypeError:
+            way = ask  # a metaclass gave it no hash: it is met anew each time
         if isinstance(way, tuple):
             api, is_plain = way
             if is_plain(x):

@@ -5,6 +5,9 @@ The bad tensors are forged in C, so that nothing but refarray decides how this e
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 import refarray
@@ -138,6 +141,44 @@ def test_exceptions_of_a_producer_arrive_unchanged(kind, in_device):
     with pytest.raises(kind) as caught:
         refarray.from_dlpack(Failing(error, in_device))
     assert caught.value is error
+
+
+def test_what_a_producer_raises_does_not_keep_the_producer():
+    class Fails:
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **keywords):
+            raise TypeError("sample")
+
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):  # from the second on the type is known
+            x = Fails()
+            seen = weakref.ref(x)
+            with pytest.raises(TypeError, match="sample") as caught:
+                refarray.from_dlpack(x)
+            del caught, x
+            assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_a_producer_whose_type_has_no_hash():
+    class Compares(type):
+        def __eq__(cls, other):
+            return cls is other
+
+    class Unhashable(Producer, metaclass=Compares):
+        pass
+
+    for _ in range(2):
+        x = Unhashable(GOOD)
+        y = refarray.from_dlpack(x)
+        assert memoryview(y).tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+        del y
+        assert x.deleter_calls == [1]
 
 
 @pytest.mark.parametrize("thing", [None, 42, "dltensor", object()])
