@@ -4,8 +4,8 @@ cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the
 functions of interface.h and trace.h, and `lib.ra_install` adds the types and fast
 functions of native.c. Reading order of the C code: dlpack.h, interface.h, memory.h,
 memory.c, tensor.h, tensor.c, deferred.h, deferred.c (no Python up to here), objects.h,
-registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c, operators.c, devices.c,
-export.c, import.c, consumer.c, exchange.c, trace.h, trace.c, native.c.
+registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c, operators.c,
+devices.c, export.c, import.c, consumer.c, exchange.c, trace.h, trace.c, native.c.
 """
 
 import sysconfig
