@@ -27,6 +27,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from expected import agrees, has_printed, tidy
+from myst_nb.core import render
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -142,8 +143,28 @@ def _outputs(cell: nodes.container) -> Iterator[tuple[str, bool]]:
                 yield part.astext().rstrip("\n"), True
 
 
+def whole_streams(outputs: list[Any]) -> list[Any]:
+    """Merge the pieces in which a stream arrived, before myst-nb does.
+
+    A busy kernel may send half a line, and myst-nb ends a line after each piece.
+    """
+    merged: list[Any] = []
+    for output in outputs:
+        last = merged[-1] if merged else {}
+        stream = output["output_type"] == "stream" and output["name"]
+        if stream and stream == last.get("name"):
+            last["text"] += output["text"]
+        else:
+            merged.append(type(output)(output))  # the notebook keeps its own
+    return _merge(merged)
+
+
+_merge = render.coalesce_streams
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directive, the role and the comparison."""
+    render.coalesce_streams = whole_streams
     app.add_node(expected_output)
     app.add_directive("output", Output)
     app.add_role("printed", printed)
