@@ -199,7 +199,7 @@ class Dtypes(Written):
         """Return the table of dtypes."""
         rows = ["| dtype | kind | type code | bits |", "| --- | --- | --- | ---: |"]
         for dtype in STANDARD + HELD:
-            code = f"`{TypeCode(dtype.code).name}` = {dtype.code}"
+            code = f"`{TypeCode(dtype.code).name} = {dtype.code}`"
             name = f"`refarray.{dtype}`" if dtype in STANDARD else f"`{dtype}`"
             rows.append(f"| {name} | {dtype.family} | {code} | {dtype.bits} |")
         return rows
