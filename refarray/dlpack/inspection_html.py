@@ -6,6 +6,7 @@ Next: `inspection.py`.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,9 @@ def _caption(it: Inspection) -> str:
 
 
 def _field(it: Field) -> str:
-    # On a phone a name breaks at its dots and a type anywhere, addresses never.
+    # On a phone a name breaks at its dots and a type between words, addresses never.
     name = escape(it.name).replace(".", ".<wbr>")
-    ctype = f'<span style="overflow-wrap:anywhere">{escape(it.ctype)}</span>'
+    ctype = re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", escape(it.ctype))
     value = escape(it.value.replace("->", "\N{RIGHTWARDS ARROW}"))
     return _row("td", str(it.offset), name, ctype, value)
 
