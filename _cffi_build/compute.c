@@ -202,11 +202,11 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
 {
     int index = 0;
     PyObject *integer = NULL;
-    const ra_dtype *dtype = NULL;
+    const ra_dtype *dtype = NULL;       /* of the first array: the last of `where` is a mask */
     *device = NULL;
     for (Py_ssize_t i = 0; i < n; i++) {
         int key = key_of(operands[i]);
-        if (key == NO_OPERAND)
+        if (key == NO_OPERAND || (key == INT && integer))
             return NULL;
         index = 16 * index + key;
         if (key == INT)
@@ -214,12 +214,13 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
         if (key == INT || key == FLOAT)
             continue;
         ArrayObject *a = (ArrayObject *)operands[i];
-        if (!*device)
+        if (!dtype) {
+            dtype = a->type;
+            *device = a->device;
             start(m, a);
-        else if (*device != a->device || !meet(m, a))
+        } else if (*device != a->device || !meet(m, a)) {
             return NULL;
-        *device = a->device;
-        dtype = a->type;
+        }
     }
     if (!*device || (integer && !fits(integer, dtype)) || (n == 3 && !ra_in_host_memory(*device)))
         return NULL;

@@ -148,9 +148,12 @@ PyObject *ra_import_object(PyObject *capsule, PyObject *x)
 {
     const DLPackExchangeAPI *theirs = open_api(capsule);
     DLManagedTensorVersioned *managed = NULL;
-    if (!theirs || theirs->managed_tensor_from_py_object_no_sync(x, &managed) != 0)
+    if (!theirs)
         return NULL;
-    if (!managed) {
+    int failed = theirs->managed_tensor_from_py_object_no_sync(x, &managed) != 0;
+    if (failed && PyErr_Occurred())
+        return NULL;
+    if (failed || !managed) {
         PyErr_SetString(PyExc_BufferError,
                         "the exchange API gave no tensor and no error (DLPack, exchange API)");
         return NULL;

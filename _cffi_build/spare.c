@@ -31,6 +31,7 @@ static int next;
 static int is_reusable(ArrayObject *self)
 {
 #ifdef Py_GIL_DISABLED
+    (void)self;
     return 0;
 #else
     if (!self->view || Py_REFCNT(self->view) != 1 || Py_REFCNT(self->memory) != 2 ||

@@ -9,6 +9,7 @@ Next: `freedom.py`.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,7 @@ def minimum(x1: Any, x2: Any, out: _Array) -> None:
     np.minimum(x1, x2, out=out)
 
 
+@cache
 def clip() -> Kernel:
     """Return the ufunc behind NumPy's method of that name, which takes half the time.
 

@@ -177,3 +177,21 @@ def test_joining_that_is_left_to_python() -> None:
         (iter([x]), 0),
     ):
         assert join(np.concatenate, arrays, axis) is None
+
+
+def test_integers_that_do_not_fit_are_refused_in_our_words() -> None:
+    condition, x = xp.asarray([True, False]), xp.zeros((2,), dtype=xp.int8)
+    for _ in range(2):  # the second time there is a plan
+        for given in (5, 200):
+            for x1, x2 in ((x, given), (given, x)):
+                if given == 5:
+                    assert xp.where(condition, x1, x2).dtype is xp.int8
+                    continue
+                with pytest.raises(OverflowError, match="200 is outside the range"):
+                    xp.where(condition, x1, x2)
+
+
+def test_of_two_integers_each_must_fit() -> None:
+    x = xp.zeros((2,), dtype=xp.int8)
+    plans = {256 * x.dtype.key + 16 * 14 + 14: (np.clip, xp.int8)}
+    assert elementwise(plans, x, -1000, 5) is None
