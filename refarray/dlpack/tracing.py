@@ -116,7 +116,7 @@ class Trace:
         # Words only: the exception itself would keep the arrays in its traceback.
         if error is not None:
             self._note_error("consumer", error)
-        self._note("trace", "block ended", "the `with` block ends")
+        self._note("trace", "block ended", "the with block ends")
 
     # ---- Writing down ----------------------------------------------------------------
 
