@@ -8,6 +8,7 @@ bytes and is counted instead of crashing. Next: producers.py, objects with `__dl
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 from collections.abc import Sequence
@@ -61,6 +62,8 @@ DESTRUCTORS = {
 }
 
 _kept: list[Any] = []  # forged memory lives as long as the process
+# Longer than this module, which ends with Python: some deleters are called after that.
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
 
 
 def keep(thing: Any) -> Any:
