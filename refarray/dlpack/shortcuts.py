@@ -41,14 +41,19 @@ def _ask_numpy(x: Any) -> Any:
 
 
 def _ask_torch(x: Any) -> Any:
-    return x.__dlpack__(max_version=VERSION) if x.is_cpu else None
+    # Pinned memory a GPU may be writing to: that needs the whole conversation.
+    if x.is_cpu and not x.is_pinned():
+        return x.__dlpack__(max_version=VERSION)
+    return None
 
 
 def _torch() -> Callable[[Any], bool]:
     def is_plain(x: Any) -> bool:
         # The rest is refused both ways: sparse, quantized, without memory, wrapped by a
         # transform. One elsewhere needs a stream, which only __dlpack__ is told.
-        return x.is_cpu and not (x.requires_grad or x.is_conj() or x.is_neg())
+        return x.is_cpu and not (
+            x.is_pinned() or x.requires_grad or x.is_conj() or x.is_neg()
+        )
 
     return is_plain
 
