@@ -169,12 +169,18 @@ def indices(x: ArrayBase) -> Any:
 def masked(x: ArrayBase, mask: ArrayBase) -> Any:
     """Return a new array of the elements, or slices, of `x` where a mask is true.
 
-    The mask covers the first axes of `x`; IndexError if it has other sizes. Its places
-    are counted, then taken: unlike NumPy's own `x[mask]`, which looks at each element
-    in turn, that takes no longer where true and false change often.
+    The mask covers the first axes of `x`; IndexError if it has other sizes, but for 0,
+    which selects nothing. Its places are counted, then taken: unlike NumPy's own
+    `x[mask]`, which looks at each element in turn, that takes no longer where true and
+    false change often.
+
+    Source: array API 2025.12, boolean array indexing.
     """
     covered = x._shape[: mask.ndim]
-    if mask._shape != covered:
+    if len(covered) != mask.ndim or not all(
+        n == size or (type(n) is int and n == 0)
+        for n, size in zip(mask._shape, covered, strict=True)
+    ):
         raise IndexError(
             f"a mask of shape {mask.shape} does not select from axes of sizes "
             f"{x.shape[: mask.ndim]} (array API 2025.12, boolean array indexing)"
@@ -184,6 +190,8 @@ def masked(x: ArrayBase, mask: ArrayBase) -> Any:
     out = allocate(
         (profile.size_from_values(len(places)), *rest), x.dtype, x.device, False
     )
+    if mask._shape != covered:
+        return out
     values = x._view.reshape((mask._size, *rest))
     # No place is out of range, and only "raise" keeps the kernel from writing directly.
     values.take(places, 0, out._view, "clip")
