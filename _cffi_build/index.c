@@ -103,10 +103,12 @@ static int add_axis(selection *it, int64_t n, int64_t stride, PyObject *size)
 
 static int take_whole(selection *it, Py_ssize_t count)
 {
-    for (; count > 0; count--, it->axis++)
+    for (; count > 0; count--, it->axis++) {
+        PyObject *size = it->sizes ? PyTuple_GetItem(it->whole->sizes, it->axis) : NULL;
         if (add_axis(it, ra_shape(it->whole)[it->axis], ra_strides(it->whole)[it->axis],
-                     PyTuple_GetItem(it->whole->sizes, it->axis)) < 0)
+                     size) < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -52,10 +52,14 @@ void ra_scramble_strides(int32_t ndim, const int64_t *shape, int64_t *strides,
 /* a * b for a >= 0, any b. Returns 0, or 1 when the product does not fit. */
 static int multiply(int64_t a, int64_t b, int64_t *out)
 {
+#ifdef __GNUC__
+    return __builtin_mul_overflow(a, b, out);   /* three divisions for each axis less */
+#else
     if (a != 0 && (b > INT64_MAX / a || b < -(INT64_MAX / a)))
         return 1;
     *out = a * b;
     return 0;
+#endif
 }
 
 const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,

@@ -14,6 +14,7 @@ Next: `consumer.py`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -48,11 +49,17 @@ def _ask_torch(x: Any) -> Any:
 
 
 def _torch() -> Callable[[Any], bool]:
+    version = sys.modules["torch"].version
+    # Only a torch for accelerators has such memory, and the question takes its time.
+    pins = version.cuda or version.hip or getattr(version, "xpu", None)
+
     def is_plain(x: Any) -> bool:
         # The rest is refused both ways: sparse, quantized, without memory, wrapped by a
         # transform. One elsewhere needs a stream, which only __dlpack__ is told.
-        return x.is_cpu and not (
-            x.is_pinned() or x.requires_grad or x.is_conj() or x.is_neg()
+        return (
+            x.is_cpu
+            and not (x.requires_grad or x.is_conj() or x.is_neg())
+            and not (pins and x.is_pinned())
         )
 
     return is_plain
