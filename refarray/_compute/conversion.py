@@ -211,7 +211,10 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
     if len(shape) != 1:
         elements = elements.reshape(-1)
     try:
-        call(elements.__setitem__, ..., leaves)
+        if target is natural and not profile.guarded:
+            elements[...] = leaves  # in a dtype that holds them: no warning to keep in
+        else:
+            call(elements.__setitem__, ..., leaves)
     except OverflowError:
         for leaf in leaves:
             if type(leaf) is int:
