@@ -3,7 +3,6 @@
 import copy
 import enum
 import gc
-import itertools
 import pickle
 import weakref
 
@@ -72,22 +71,6 @@ def test_basic_keys_give_views_of_the_selected_elements(key):
     a[key]  # the oracle selects the same elements of the shared memory
     assert np.all(a[key] == -7)
     assert (a == -7).sum() == np.size(a[key])
-
-
-def test_a_mask_of_size_0_selects_nothing():
-    """Each size of a mask is that of its axis, or 0 (boolean array indexing)."""
-    for shape in ((3,), (3, 2), (0, 1), (2, 3, 4)):
-        x = xp.ones(shape)
-        for sizes in itertools.product((0, 1, 2, 3), repeat=min(2, len(shape))):
-            mask = xp.ones(sizes, dtype=xp.bool)
-            covered = shape[: len(sizes)]
-            if all(n in (size, 0) for n, size in zip(sizes, covered, strict=True)):
-                wanted = np.ones(shape)[np.ones(sizes, dtype=bool)]
-                assert x[mask].shape == wanted.shape
-                x[mask] = 2.0
-            else:
-                with pytest.raises(IndexError):
-                    x[mask]
 
 
 def test_masks_and_integer_arrays_give_copies():

@@ -10,7 +10,7 @@ Next: `array.py`.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from refarray._base import profile
 from refarray._compute.engine import view
 from refarray._compute.pipeline import check_writable, operand_error, ready
 from refarray._memory.native import ArrayBase, register_operators
+
+_A = TypeVar("_A", bound=ArrayBase)
 
 # The namespace with the standard's functions. It imports this module, so it introduces
 # itself once it is complete: `refarray/__init__.py`.
@@ -56,7 +58,7 @@ def _operate(name: str, *operands: object) -> Any:
 register_operators(ready, _operate)
 
 
-def _in_place(name: str, x: Any, other: Any) -> Any:
+def _in_place(name: str, x: _A, other: object) -> _A:
     """Do `x[...] = x op other`; dtype and shape of `x` must stay as they are.
 
     Computed first and written after, so that operands which overlap are read whole.
@@ -65,9 +67,9 @@ def _in_place(name: str, x: Any, other: Any) -> Any:
     """
     if profile.guarded and not profile.active().mutable:
         # Python goes on to `x = x + y`, as it does for the arrays of JAX.
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     if not _accepts(other):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     check_writable(x)
     result = getattr(standard, name)(x, other)
     if result.dtype is not x.dtype or result._shape != x._shape:
@@ -109,40 +111,40 @@ class Operators(ArrayBase, metaclass=ArrayType):
         return type(self).__array_ufunc__
 
     def __iadd__(self, other: Self | complex, /) -> Self:
-        return _in_place("add", self, other)  # type: ignore[no-any-return]
+        return _in_place("add", self, other)
 
     def __isub__(self, other: Self | complex, /) -> Self:
-        return _in_place("subtract", self, other)  # type: ignore[no-any-return]
+        return _in_place("subtract", self, other)
 
     def __imul__(self, other: Self | complex, /) -> Self:
-        return _in_place("multiply", self, other)  # type: ignore[no-any-return]
+        return _in_place("multiply", self, other)
 
     def __itruediv__(self, other: Self | complex, /) -> Self:
-        return _in_place("divide", self, other)  # type: ignore[no-any-return]
+        return _in_place("divide", self, other)
 
     def __ifloordiv__(self, other: Self | complex, /) -> Self:
-        return _in_place("floor_divide", self, other)  # type: ignore[no-any-return]
+        return _in_place("floor_divide", self, other)
 
     def __imod__(self, other: Self | complex, /) -> Self:
-        return _in_place("remainder", self, other)  # type: ignore[no-any-return]
+        return _in_place("remainder", self, other)
 
     def __ipow__(self, other: Self | complex, /) -> Self:
-        return _in_place("pow", self, other)  # type: ignore[no-any-return]
+        return _in_place("pow", self, other)
 
     def __imatmul__(self, other: Self | complex, /) -> Self:
-        return _in_place("matmul", self, other)  # type: ignore[no-any-return]
+        return _in_place("matmul", self, other)
 
     def __iand__(self, other: Self | complex, /) -> Self:
-        return _in_place("bitwise_and", self, other)  # type: ignore[no-any-return]
+        return _in_place("bitwise_and", self, other)
 
     def __ior__(self, other: Self | complex, /) -> Self:
-        return _in_place("bitwise_or", self, other)  # type: ignore[no-any-return]
+        return _in_place("bitwise_or", self, other)
 
     def __ixor__(self, other: Self | complex, /) -> Self:
-        return _in_place("bitwise_xor", self, other)  # type: ignore[no-any-return]
+        return _in_place("bitwise_xor", self, other)
 
     def __ilshift__(self, other: Self | complex, /) -> Self:
-        return _in_place("bitwise_left_shift", self, other)  # type: ignore[no-any-return]
+        return _in_place("bitwise_left_shift", self, other)
 
     def __irshift__(self, other: Self | complex, /) -> Self:
-        return _in_place("bitwise_right_shift", self, other)  # type: ignore[no-any-return]
+        return _in_place("bitwise_right_shift", self, other)
