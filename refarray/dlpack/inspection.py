@@ -294,7 +294,7 @@ def spell(flags: int) -> str:
 
 
 def _plain_tensor(tensor: Description) -> dict[str, Any]:
-    reach = tensor.reach
+    reach, has_address = tensor.reach, tensor.data and not tensor.is_handle
     return {
         "dtype": tensor.dtype_name,
         "device": list(tensor.device),
@@ -303,7 +303,7 @@ def _plain_tensor(tensor: Description) -> dict[str, Any]:
         "strides": None if tensor.strides is None else list(tensor.strides),
         "size": tensor.size,
         "itemsize": tensor.itemsize,
-        "first_element": f"{tensor.first:#x}" if tensor.data else None,
+        "first_element": f"{tensor.first:#x}" if has_address else None,
         "bytes": None if reach is None else [f"{end:#x}" for end in reach],
     }
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NDIM, row_major_strides
 from refarray._memory.native import ffi
-from refarray.dlpack.structs import Flags, TypeCode
+from refarray.dlpack.structs import HANDLES, Flags, TypeCode
 
 # Written to a pipe in one piece on every system, and enough for 64 extents.
 _MAX_READ = 512
@@ -116,6 +116,11 @@ class Description(NamedTuple):
         )
 
     @property
+    def is_handle(self) -> bool:
+        """Whether `data` is a handle, so that no element has an address."""
+        return self.device[0] in HANDLES
+
+    @property
     def first(self) -> int:
         """The address of the element whose indices are all 0."""
         return self.data + self.byte_offset
@@ -149,6 +154,8 @@ class Description(NamedTuple):
     def reach(self) -> tuple[int, int] | None:
         """First and last address of all elements, end excluded; None if unknown."""
         if self.shape is None or self.steps is None or not self.size:
+            return None
+        if self.is_handle:
             return None
         reaches = [(n - 1) * s for n, s in zip(self.shape, self.steps, strict=True)]
         size = self.itemsize
@@ -189,18 +196,22 @@ class Description(NamedTuple):
             return "data is NULL"
         if self.itemsize is None:
             return f"elements of {self.bits} bits have no address of their own"
+        name = named(device_type, DeviceType)
+        if self.is_handle:
+            return f"data is a handle of device {name}, {device_id}, and no address"
         if device_type not in _HOST:
-            name = named(device_type, DeviceType)
             return f"the memory is that of device {name}, {device_id}"
         return None
 
     def elements(self, memory: Memory) -> tuple[Element, ...]:
         """Read the elements at the corner of index 0, at most MAX_ELEMENTS.
 
-        Of memory that is another device's, elements without values.
+        Of memory that is another device's, elements without values; none of a handle.
         """
         size, steps = self.itemsize, self.steps
         if not self.size or size is None or steps is None or not self.data:
+            return ()
+        if self.is_handle:
             return ()
         on_host = self.device[0] in _HOST
         out = []

@@ -198,7 +198,8 @@ def _data(
     if tail is not None:
         words = f"data {tensor.data:#x}"
         if tensor.byte_offset:
-            words += f" + {tensor.byte_offset} = {tensor.first:#x}"
+            words += f" + {tensor.byte_offset}"
+            words += "" if tensor.is_handle else f" = {tensor.first:#x}"
         drawing.box(LEFT, drawing.y, RIGHT - LEFT, 20)
         drawing.text(LEFT + 5, drawing.y + 14, words)
         _pointer(drawing, "data", tail, drawing.y + 10)

@@ -36,7 +36,7 @@ from refarray._memory.native import (
 )
 from refarray.dlpack.consumer import VERSION
 from refarray.dlpack.producer import device_pair
-from refarray.dlpack.structs import Flags, TypeCode
+from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
 
 _HOST = (1, 0)
 
@@ -45,7 +45,8 @@ _HOST = (1, 0)
 class Tensor:
     """Memory as DLPack describes it, and a producer of it.
 
-    pointer: address of the first element. shape: extents. dtype: a dtype of refarray, a
+    pointer: address of the first element, or the handle of memory that is known by one
+    (a cl_mem, a Metal buffer). shape: extents. dtype: a dtype of refarray, a
     name, or DLPack's (type code, bits, lanes). strides: in elements, row-major if None.
     device: DLPack's (device_type, device_id). owner: what keeps the memory alive; it
     lives for as long as a consumer uses the memory. read_only: consumers are told not
@@ -159,15 +160,26 @@ class Tensor:
 
         It may have any dtype of whole bytes, and lie on any device. The memory goes
         back when the description, and everything made from it, is gone. BufferError for
-        what is inconsistent; what `x` raises arrives unchanged.
+        what is inconsistent, and for a handle with a byte offset, which cannot be added
+        to it; what `x` raises arrives unchanged.
         """
         announced = x.__dlpack_device__()
         question: dict[str, Any] = {"max_version": VERSION}
         if stream is not None:
             question["stream"] = stream
+        capsule = x.__dlpack__(**question)
         pointer, shape, strides, dtype, device, owner, flags = import_memory(
-            x.__dlpack__(**question), announced
+            capsule, announced
         )
+        if device[0] in HANDLES:
+            _, managed = managed_tensor(capsule)
+            offset = managed.dl_tensor.byte_offset
+            if offset:
+                del owner  # a traceback would keep it
+                raise BufferError(
+                    f"memory on {device} is known by a handle, to which a byte_offset "
+                    f"of {offset} cannot be added (DLPack, DLTensor)"
+                )
         return cls(
             pointer,
             shape,
@@ -203,8 +215,9 @@ class Tensor:
                 "(array API, array.__dlpack__)"
             )
         if dl_device is not None and device_pair(dl_device) != self.device:
+            wanted = (int(dl_device[0]), int(dl_device[1]))
             raise BufferError(
-                f"this memory lies on {self.device}, not on {dl_device} "
+                f"this memory lies on {self.device}, not on {wanted} "
                 "(array API, array.__dlpack__)"
             )
         if self.device == CPU.dlpack and stream is not None:

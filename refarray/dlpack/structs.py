@@ -9,10 +9,19 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from typing import Any
 
+from refarray._base.devices import DeviceType
 from refarray._memory.native import ffi, inspect_capsule
 
 NAME = "dltensor_versioned"
 LEGACY_NAME = "dltensor"
+
+#: Devices whose `data` is a handle, such as a cl_mem, and no address to count from.
+HANDLES = (
+    DeviceType.kDLOpenCL,
+    DeviceType.kDLVulkan,
+    DeviceType.kDLMetal,
+    DeviceType.kDLWebGPU,
+)
 
 
 class TypeCode(IntEnum):

@@ -239,6 +239,17 @@ def test_memory_of_a_device_is_not_read():
     assert found.broken == ()
 
 
+def test_a_handle_is_no_address():
+    # A cl_mem: nothing can be added to it, and it has no alignment.
+    capsule, _ = forged(device=(4, 0), data=0x1003, byte_offset=16)
+    found = inspect(capsule)
+    assert found.unread == "data is a handle of device 4 (kDLOpenCL), 0, and no address"
+    assert found.elements == () == found.broken
+    tensor = found.to_dict()["tensor"]
+    assert (tensor["first_element"], tensor["bytes"]) == (None, None)
+    assert "data 0x1003 + 16<" in found.svg()
+
+
 # Any object --------------------------------------------------------------------------
 
 

@@ -12,6 +12,8 @@ import pytest
 import refarray as xp
 from refarray.dlpack import Exports, Tensor, from_capsule
 from refarray.dlpack.structs import Flags, managed_tensor
+from refarray.testing import forge
+from refarray.testing.producers import Producer
 
 
 class Mapped(Exports):
@@ -108,6 +110,20 @@ def test_a_description_of_any_type_and_device():
     assert (t.shape[0], t.strides[0]) == (2, 5)
     with pytest.raises(BufferError, match="cannot be copied"):
         tensor.__dlpack__(copy=True)
+
+
+def test_nothing_is_added_to_a_handle(balance):
+    # In `data` is a cl_mem, which OpenCL takes with an offset beside it: their sum is
+    # neither a handle nor an address.
+    handle = forge.Tensor(0x1000, (2, 3), (3, 1), device=(4, 0))
+    taken = Tensor.from_dlpack(Producer(handle))
+    assert (taken.pointer, taken.device) == (0x1000, (4, 0))
+    offset = Producer(handle.but(byte_offset=16))
+    with balance, pytest.raises(BufferError, match="a byte_offset of 16 cannot"):
+        Tensor.from_dlpack(offset)
+    assert offset.deleter_calls == [1]
+    on_a_gpu = Producer(handle.but(device=(2, 0), byte_offset=16))
+    assert Tensor.from_dlpack(on_a_gpu).pointer == 0x1010
 
 
 @pytest.mark.parametrize(
