@@ -12,7 +12,7 @@ DOCS   := .environments/docs
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests interop memcheck dlpack-matrix clients \
+.PHONY: help demo test array-api-tests field memcheck dlpack-matrix clients \
         client-profiles engines lint format types layers bench docs wheel clean
 .DEFAULT_GOAL := help
 
@@ -35,10 +35,10 @@ array-api-tests: $(VENV)/test ## the standard's official suite [VERSION= EXAMPLE
 	@$(BIN)/python tests/run_array_api_tests.py --version $(VERSION) \
 	    --examples $(EXAMPLES) --device $(DEVICE) $(if $(CORRECTED),--corrected) $(ARGS)
 
-# TORCH_ANY=1 takes a torch for GPUs too, where pip finds no other.
-interop: $(VENV)/interop ## the exchange with torch, JAX, TVM FFI and Arrow [TORCH_ANY=1]
-	@TORCH_ANY=$(TORCH_ANY) $(BIN)/python tests/interop/install_torch.py
-	@$(BIN)/python -m pytest tests/interop
+# LIBRARIES="torch jax" tests only these again. Each gets an environment of its own; some
+# need other Pythons, which are looked for. ARGS="--in-ci --check" is what CI runs.
+field: $(VENV)/test ## the exchange with every library, and its table [LIBRARIES= ARGS=]
+	@$(BIN)/python tools/field.py $(LIBRARIES) $(ARGS)
 
 memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the C compiler
 	@$(BIN)/python tests/memcheck/run.py
@@ -112,11 +112,6 @@ $(VENV)/installed: $(VENV)/created $(BUILD_FILES)
 $(VENV)/test: $(VENV)/installed
 	@echo "Installing the test tools into $(VENV) ..."
 	@$(PIP) install --group test
-	@touch $@
-
-$(VENV)/interop: $(VENV)/test
-	@echo "Installing JAX, TVM FFI and Arrow into $(VENV) ..."
-	@$(PIP) install --group interop
 	@touch $@
 
 $(VENV)/lint: $(VENV)/test

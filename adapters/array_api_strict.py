@@ -1,6 +1,6 @@
 """array-api-strict.
 
-Install: array-api-strict
+Install: array-api-strict==2.6.1
 """
 
 import array_api_strict as xp

@@ -1,6 +1,7 @@
 """JAX, with 64-bit types.
 
-Install: jax
+Install: jax==0.10.2;python_version<'3.12' jax==0.12.0.1;python_version>='3.12'
+Python: 3.12, else any
 """
 
 import jax

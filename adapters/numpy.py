@@ -1,6 +1,7 @@
 """NumPy.
 
-Install: numpy
+Install: numpy==2.4.6;python_version<'3.12' numpy==2.5.5;python_version>='3.12'
+Python: 3.12, else any
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Apache Arrow's Tensor.
 
-Install: pyarrow
+Install: pyarrow==26.0.1
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """TVM FFI, over memory of NumPy.
 
-Install: apache-tvm-ffi
+Install: apache-tvm-ffi==0.1.15.post2
 """
 
 import numpy as np

@@ -46,6 +46,7 @@ def check(environment: Environment) -> dict[str, Any]:
         ended = subprocess.run(
             [environment.python, *command, "--json", str(found)],
             cwd=folder,
+            env=environment.variables(),
             capture_output=True,
             text=True,
             check=False,

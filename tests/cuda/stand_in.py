@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1]
-FOLDERS = (TESTS.parent, TESTS, TESTS / "gpu", TESTS / "cuda", TESTS / "interop")
+FOLDERS = (TESTS.parent, TESTS, TESTS / "gpu", TESTS / "cuda", TESTS / "field")
 sys.path[:0] = map(str, FOLDERS)
 
 import checks_compute  # noqa: E402

@@ -32,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # The checkout first, then what tests of other folders share.
 TESTS = HERE.parent
-PATHS = [ROOT, HERE, TESTS, TESTS / "cuda", TESTS / "interop"]
+PATHS = [ROOT, HERE, TESTS, TESTS / "cuda", TESTS / "field"]
 sys.path[:0] = map(str, PATHS)
 
 from record import Record, merge  # noqa: E402

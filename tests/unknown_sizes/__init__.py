@@ -2,5 +2,5 @@
 
 `operands.py` has the arrays, `functions.py` and `extensions.py` calls and the shapes of
 their results, `refusals.py` calls that fail. The tables are tried on refarray, by
-tests/profiles/test_unknown_sizes.py, and on Dask, by tests/interop/test_dask.py.
+tests/profiles/test_unknown_sizes.py, and on Dask, by tests/field/test_dask.py.
 """

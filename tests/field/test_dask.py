@@ -13,7 +13,7 @@ from unknown_sizes.refusals import REFUSALS
 import refarray
 from refarray import profiles
 
-HINT = "is not installed; `make interop` installs it"
+HINT = "is not installed; `make field` installs it"
 compat = pytest.importorskip("array_api_compat", reason=f"array-api-compat {HINT}")
 pytest.importorskip("dask.array", reason=f"Dask {HINT}")
 

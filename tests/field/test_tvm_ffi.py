@@ -1,9 +1,9 @@
 """The exchange with TVM FFI, the exchange layer of Apache TVM, on the CPU."""
 
-import exchanges
+import arrays
 import numpy as np
 import pytest
-from exchanges import (
+from arrays import (
     INTEGERS,
     LAYOUTS,
     REAL,
@@ -20,7 +20,7 @@ import refarray as xp
 from refarray.dlpack import from_capsule
 
 tvm_ffi = pytest.importorskip(
-    "tvm_ffi", reason="apache-tvm-ffi is not installed; `make interop` installs it"
+    "tvm_ffi", reason="apache-tvm-ffi is not installed; `make field` installs it"
 )
 
 DTYPES = ["bool", *INTEGERS, *REAL]
@@ -48,7 +48,7 @@ def test_tvm_shares_every_dtype_but_complex(name):
     assert values(t) == numbers(name).tolist()
 
 
-@pytest.mark.parametrize("name", exchanges.COMPLEX)
+@pytest.mark.parametrize("name", arrays.COMPLEX)
 def test_tvm_has_no_name_for_complex_but_passes_it_on(balance, name):
     with balance:
         x = ours(name)
@@ -143,7 +143,7 @@ def test_refarray_shares_every_layout(layout):
 def test_half_precision_passes_through():
     bits = np.array([0x3FC0, 0xC000], np.uint16)  # 1.5 and -2.0 in bfloat16
     capsule = tvm_ffi.from_dlpack(bits).__dlpack__()
-    exchanges.Raw(capsule).managed.dl_tensor.dtype.code = 4
+    arrays.Raw(capsule).managed.dl_tensor.dtype.code = 4
     x = from_capsule(capsule)
     t = tvm_ffi.from_dlpack(x)
     assert str(t.dtype) == "bfloat16"
@@ -163,7 +163,7 @@ def test_tvm_refuses_to_copy_and_its_error_arrives_unchanged():
 
 def test_the_legacy_side_of_tvm_ignores_copy():
     t = theirs()
-    assert exchanges.Raw(t.__dlpack__(copy=True)).first == t.data_ptr()
+    assert arrays.Raw(t.__dlpack__(copy=True)).first == t.data_ptr()
     with pytest.raises(AttributeError, match="to_dlpack"):
         t.__dlpack__(max_version=(0, 8))
 
@@ -195,7 +195,7 @@ def test_a_tensor_lives_as_long_as_an_array_over_it(balance):
     with balance:
         t = tvm_ffi.from_dlpack(ours())
         capsule = t.__dlpack__(max_version=(1, 0))
-        calls = exchanges.watch(capsule)
+        calls = arrays.watch(capsule)
         x = from_capsule(capsule)[2:]
         del t, capsule
         junk = [xp.full((48,), 7.0) for _ in range(50)]

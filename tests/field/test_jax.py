@@ -8,10 +8,10 @@ capsules only; the tests find out which kind they have in front of them.
 import gc
 import os
 
-import exchanges
+import arrays
 import numpy as np
 import pytest
-from exchanges import (
+from arrays import (
     DTYPES,
     Spy,
     address,
@@ -27,7 +27,7 @@ from refarray.dlpack import from_capsule
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # no search for other devices
 jax = pytest.importorskip(
-    "jax", reason="JAX is not installed; `make interop` installs it"
+    "jax", reason="JAX is not installed; `make field` installs it"
 )
 jnp = jax.numpy
 jax.config.update("jax_enable_x64", True)  # or it turns 64 bits into 32
@@ -80,7 +80,7 @@ SHARED = ["compact", "transposed", "rows", "new axes"]
 
 @pytest.mark.parametrize("layout", SHARED)
 def test_jax_shares_permuted_axes_and_aligned_parts(layout):
-    view = exchanges.LAYOUTS[layout]
+    view = arrays.LAYOUTS[layout]
     x = view(ours())
     j = jnp.from_dlpack(x)
     assert address(x) % 64 == 0
@@ -269,7 +269,7 @@ def test_an_array_of_jax_lives_as_long_as_ours(balance, how):
     with balance:
         j = theirs() + 0.0
         capsule = j.__dlpack__(max_version=(1, 0))
-        calls = exchanges.watch(capsule)
+        calls = arrays.watch(capsule)
         x = from_capsule(capsule)[2:]
         how(j)
         del j, capsule

@@ -1,9 +1,9 @@
 """The exchange with Apache Arrow: its Array (one axis, immutable) and its Tensor."""
 
-import exchanges
+import arrays
 import numpy as np
 import pytest
-from exchanges import (
+from arrays import (
     INTEGERS,
     LAYOUTS,
     REAL,
@@ -19,7 +19,7 @@ import refarray as xp
 from refarray.dlpack import from_capsule
 
 pa = pytest.importorskip(
-    "pyarrow", reason="pyarrow is not installed; `make interop` installs it"
+    "pyarrow", reason="pyarrow is not installed; `make field` installs it"
 )
 
 DTYPES = [*INTEGERS, *REAL]
@@ -59,7 +59,7 @@ def test_arrow_shares_every_number_but_complex(name):
     assert array.to_pylist() == row(name).tolist()
 
 
-@pytest.mark.parametrize("name", ["bool", *exchanges.COMPLEX])
+@pytest.mark.parametrize("name", ["bool", *arrays.COMPLEX])
 @pytest.mark.parametrize("kind", [pa.Array, pa.Tensor])
 def test_arrow_refuses_bool_and_complex(balance, name, kind):
     # Its own bool takes one bit. The error is no BufferError, but it is an error.
@@ -245,7 +245,7 @@ def test_an_array_of_arrow_lives_as_long_as_ours(balance):
     with balance:
         array = pa.array(row())
         capsule = array.__dlpack__(max_version=(1, 0))
-        calls = exchanges.watch(capsule)
+        calls = arrays.watch(capsule)
         x = from_capsule(capsule)[2:]
         del array, capsule
         junk = [pa.array(np.full(48, 7.0)) for _ in range(50)]

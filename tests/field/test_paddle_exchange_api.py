@@ -1,12 +1,16 @@
-"""Paddle's C exchange API is used for the tensors that `__dlpack__` would give."""
+"""Paddle's C exchange API is used for the tensors that `__dlpack__` would give.
+
+Library: paddle
+"""
 
 import pytest
+from exchange import library
 
 import refarray as xp
 from refarray.dlpack import from_capsule
 from refarray.dlpack.shortcuts import ways
 
-paddle = pytest.importorskip("paddle", reason="paddlepaddle is not installed")
+paddle = library("paddle")
 
 
 def tensors():

@@ -1,15 +1,17 @@
-"""What the C exchange API gives, and only that, is what `__dlpack__` gives."""
+"""What the C exchange API gives, and only that, is what `__dlpack__` gives.
+
+Library: torch
+"""
 
 import pytest
+from exchange import library
 
 import refarray as xp
 from refarray._memory.native import import_object
 from refarray.dlpack import from_capsule
 from refarray.dlpack.shortcuts import ask, ways
 
-torch = pytest.importorskip(
-    "torch", reason="torch is not installed; `make interop` installs it"
-)
+torch = library("torch")
 
 
 def tensors():

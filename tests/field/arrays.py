@@ -1,8 +1,4 @@
-"""What the tests with real libraries share: values, layouts, addresses, a spy.
-
-Each `test_<library>.py` states what that library does in the exchange, right or wrong:
-where it is wrong, the fault is asserted, so that its repair is noticed here.
-"""
+"""What the tests with real libraries share: values, layouts, addresses, a spy."""
 
 from __future__ import annotations
 
@@ -34,12 +30,13 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "column": lambda a: a[:, 5],
     "one row": lambda a: a[1:2, ::4],
     "new axes": lambda a: a[None, :, None, :],
-    "0-d": lambda a: a[1, 2],
+    "0-d": lambda a: a[1, 2, ...],
     "empty": lambda a: a[:0],
+    "reversed": lambda a: a[::-1, ::-2],
 }
 
 
-def numbers(name: str) -> np.ndarray[Any, Any]:
+def numbers(name: str = "float64") -> np.ndarray[Any, Any]:
     """Return 4 x 12 values that a dtype of that name can hold."""
     values = np.arange(48).reshape(4, 12)
     if name == "bool":
@@ -70,6 +67,14 @@ def read_only() -> Any:
     return x
 
 
+def export(x: Any) -> object:
+    """Return the capsule that `x` exports, versioned if it knows the keyword."""
+    try:
+        return x.__dlpack__(max_version=VERSION)
+    except TypeError:
+        return x.__dlpack__()
+
+
 def raw(x: Any, **keywords: Any) -> Raw:
     """Return the capsule that `x` exports, unconsumed."""
     return Raw(x.__dlpack__(max_version=VERSION, **keywords))
@@ -77,7 +82,7 @@ def raw(x: Any, **keywords: Any) -> Raw:
 
 def address(x: Any) -> int:
     """Return where the first element of any exporter lies."""
-    return raw(x).first
+    return Raw(export(x)).first
 
 
 def watch(capsule: object) -> Callable[[], int]:
@@ -89,18 +94,27 @@ def watch(capsule: object) -> Callable[[], int]:
 
 
 class Spy:
-    """An exporter that notes what it is asked."""
+    """An exporter that notes what it is asked, and how often its deleters have run."""
 
     def __init__(self, x: Any) -> None:
         self.x = x
         self.asked: list[dict[str, Any]] = []
+        self.devices_asked = 0
+        self.calls: list[Callable[[], int]] = []
 
     def __dlpack_device__(self) -> Any:
+        self.devices_asked += 1
         return self.x.__dlpack_device__()
 
     def __dlpack__(self, **keywords: Any) -> object:
         self.asked.append(keywords)
-        return self.x.__dlpack__(**keywords)
+        capsule: object = self.x.__dlpack__(**keywords)
+        self.calls.append(watch(capsule))
+        return capsule
+
+    def deleted(self) -> list[int]:
+        """Return how often the deleter of each capsule has run."""
+        return [calls() for calls in self.calls]
 
 
 def in_child(code: str) -> subprocess.CompletedProcess[str]:
