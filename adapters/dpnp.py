@@ -1,8 +1,9 @@
 """dpnp on its default SYCL device, which may be the CPU by an OpenCL driver.
 
-For that driver, OCL_ICD_FILENAMES names libintelocl.so.
+The driver lies in the environment's own folder, where OpenCL does not look for it.
 
-Install: dpnp intel-opencl-rt
+Install: dpnp==0.20.0 intel-opencl-rt==2026.2.0
+Environment: OCL_ICD_FILENAMES={folder}/lib/libintelocl.so
 """
 
 import dpnp

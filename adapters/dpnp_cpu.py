@@ -1,8 +1,9 @@
 """The consumer of dpnp for memory of the CPU, of which it makes NumPy arrays.
 
-OCL_ICD_FILENAMES: see dpnp.py.
+It needs a device even so: see dpnp.py.
 
-Install: dpnp intel-opencl-rt
+Install: dpnp==0.20.0 intel-opencl-rt==2026.2.0
+Environment: OCL_ICD_FILENAMES={folder}/lib/libintelocl.so
 """
 
 import dpnp
