@@ -11,43 +11,36 @@ import ctypes
 import os
 import subprocess
 import sysconfig
+import tempfile
 import threading
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from arrays import (
-    DTYPES,
-    LAYOUTS,
-    address,
-    in_child,
-    numbers,
-    ours,
-    read_only,
-    reads,
-    watch,
-)
-from exchange import settle
+from arrays import DTYPES, LAYOUTS, in_child, numbers, ours, reads, watch
+from exchange import Exchange, settle
 
 import refarray as xp
 from refarray.dlpack import from_capsule
+from refarray.testing.adapters import Adapter
+from refarray.testing.findings import NotApplicable
 from refarray.testing.forge import DTYPES as TRIPLES
 from refarray.testing.forge import Tensor as Forged
 from refarray.testing.producers import Producer
 
 HERE = Path(__file__).with_name("c_program")
 REFARRAY = Path(__file__).parents[2] / "_cffi_build"
-PARTS = [HERE / "producer.c", HERE / "library.c", REFARRAY / "memory.c"]
-SOURCES = [*PARTS, REFARRAY / "tensor.c"]
+PARTS = [HERE / "producer.c", HERE / "library.c"]
+SOURCES = [*PARTS, REFARRAY / "memory.c", REFARRAY / "tensor.c"]
 COMPILER = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
-LIBRARY = "A C program"
-VERSION = "C11"
-DIRECTIONS = "both"
-
 TYPES = {name: triple for name, (triple, _) in TRIPLES.items()}
 TYPES |= {"float16": (2, 16, 1), "bfloat16": (4, 16, 1)}
+
+LIBRARY = "A C program"
+FOLDER = tempfile.TemporaryDirectory(prefix="refarray-c-program-")
 
 NAME = b"dltensor_versioned"  # DLPack wants a name that is never freed
 USED = b"used_dltensor_versioned"
@@ -57,7 +50,8 @@ def build(output, *arguments):
     strict = ("-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread")
     places = ("-I", REFARRAY, "-I", HERE)
     command = [*COMPILER, *strict, *places, *arguments, *SOURCES, "-o", output]
-    return subprocess.run(command, capture_output=True, text=True)
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
 
 
 # A program without Python ------------------------------------------------------------
@@ -66,12 +60,11 @@ def build(output, *arguments):
 @pytest.mark.works
 @pytest.mark.parametrize("options", [[], SANITIZERS], ids=["plain", "sanitizers"])
 def test_a_program_without_python(tmp_path, options):
-    """Producer and consumer link in one program: 15 types, 10 layouts, 8 refusals."""
+    """Both link into a program without Python: 15 types, 10 layouts, 8 refusals."""
     if options and not has(tmp_path, options):
         pytest.skip("the C compiler has no sanitizers")
     program = tmp_path / "program"
-    built = build(program, *options, HERE / "program.c")
-    assert built.returncode == 0, built.stderr
+    build(program, *options, HERE / "program.c")
     ended = subprocess.run([program], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == [
@@ -89,7 +82,7 @@ def has(folder, options):
     return made.returncode == 0 and subprocess.run([folder / "empty"]).returncode == 0
 
 
-# The same, loaded into Python --------------------------------------------------------
+# The same two, loaded into Python ----------------------------------------------------
 
 
 class DataType(ctypes.Structure):
@@ -113,231 +106,196 @@ class Number(ctypes.Structure):
     _fields_ = [("real", ctypes.c_double), ("imaginary", ctypes.c_double)]
 
 
+POINTER, INTEGER = ctypes.c_void_p, ctypes.c_int64
+
+#: Function -> type of the result, types of the arguments.
 FUNCTIONS = {
-    "produce": ([ctypes.c_void_p] * 2 + [ctypes.c_uint64, ctypes.c_void_p], "p"),
-    "take": ([ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)], "p"),
-    "give": ([ctypes.c_void_p], "p"),
-    "drop": ([ctypes.c_void_p], None),
-    "drop_at_exit": ([ctypes.c_void_p], None),
-    "axes": ([ctypes.c_void_p], ctypes.c_int32),
-    "extent": ([ctypes.c_void_p, ctypes.c_int32], ctypes.c_int64),
-    "size": ([ctypes.c_void_p], ctypes.c_int64),
-    "first_element": ([ctypes.c_void_p], "p"),
-    "get": ([ctypes.c_void_p, ctypes.c_int64], Number),
-    "set": ([ctypes.c_void_p, ctypes.c_int64, ctypes.c_double], ctypes.c_int),
+    "produce": (POINTER, [POINTER, POINTER, ctypes.c_uint64, POINTER]),
+    "take": (POINTER, [POINTER, ctypes.POINTER(ctypes.c_char_p)]),
+    "give": (POINTER, [POINTER]),
+    "drop": (None, [POINTER]),
+    "drop_at_exit": (None, [POINTER]),
+    "axes": (ctypes.c_int32, [POINTER]),
+    "extent": (INTEGER, [POINTER, ctypes.c_int32]),
+    "size": (INTEGER, [POINTER]),
+    "dtype_of": (DataType, [POINTER]),
+    "first_element": (POINTER, [POINTER]),
+    "get": (Number, [POINTER, INTEGER]),
+    "set": (ctypes.c_int, [POINTER, INTEGER, ctypes.c_double]),
 }
 
-
-def loaded(path):
-    """Return a library of these functions; ctypes lets go of the GIL in all of them."""
-    library = ctypes.CDLL(str(path))
-    for name, (arguments, result) in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.argtypes = arguments
-        function.restype = ctypes.c_void_p if result == "p" else result
-    return library
-
-
-@pytest.fixture(scope="session")
-def path(tmp_path_factory):
-    output = tmp_path_factory.mktemp("c_program") / "library.so"
-    built = build(output, "-shared", "-fPIC")
-    assert built.returncode == 0, built.stderr
-    return output
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = [POINTER, ctypes.c_char_p, POINTER]
+get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+get_pointer.restype = POINTER
+get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+set_name = ctypes.pythonapi.PyCapsule_SetName
+set_name.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-@pytest.fixture
-def library(path):
-    return loaded(path)
+@cache
+def library():
+    """Return the C library; ctypes lets go of the GIL in each of its functions."""
+    path = Path(FOLDER.name, "library.so")
+    build(path, "-shared", "-fPIC")
+    loaded = ctypes.CDLL(str(path))
+    for name, (result, arguments) in FUNCTIONS.items():
+        getattr(loaded, name).restype = result
+        getattr(loaded, name).argtypes = arguments
+    return loaded
 
 
-def produced(library, calls, name="float64", layout="compact", flags=0):
-    """Return a capsule of a tensor that C made; `calls` counts its deleter's."""
+class Array:
+    """An array of the C library."""
+
+    def __init__(self, managed):
+        """Take a tensor over, by its address."""
+        wrong = ctypes.c_char_p()
+        self.handle = library().take(managed, ctypes.byref(wrong))
+        if self.handle is None:
+            raise BufferError(wrong.value.decode())
+
+    def __del__(self):
+        if self.handle is not None:
+            library().drop(self.handle)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **question):
+        # Without a destructor: one in Python would run with an exception pending, and
+        # fail. So a capsule that nobody takes is lost.
+        return new_capsule(library().give(self.handle), NAME, None)
+
+
+def take(x):
+    """Hand a tensor of `x` to C."""
+    capsule = x.__dlpack__(max_version=(1, 3))
+    managed = get_pointer(capsule, NAME)
+    set_name(capsule, USED)
+    return Array(managed)
+
+
+def produce(name="float64", layout="compact", flags=0, calls=None):
+    """Return the address of a tensor that C made; `calls` counts its deleter's."""
     base = numbers()
     view = np.asarray(LAYOUTS[layout](base))
-    steps = [stride // base.itemsize for stride in view.strides]
-    offset = (view.ctypes.data - base.ctypes.data) // base.itemsize
     seen = Layout(
         view.ndim,
-        (ctypes.c_int64 * 4)(*view.shape),
-        (ctypes.c_int64 * 4)(*steps),
-        offset if view.size else 0,
+        (INTEGER * 4)(*view.shape),
+        (INTEGER * 4)(*(stride // base.itemsize for stride in view.strides)),
+        (view.ctypes.data - base.ctypes.data) // base.itemsize if view.size else 0,
     )
-    dtype = DataType(*TYPES[name])
-    managed = library.produce(
-        ctypes.byref(dtype), ctypes.byref(seen), flags, ctypes.byref(calls)
-    )
-    return capsule_of(managed)
+    told = (DataType(*TYPES[name]), seen, UNHEARD if calls is None else calls)
+    dtype, seen, calls = map(ctypes.byref, told)
+    return library().produce(dtype, seen, flags, calls)
 
 
-def capsule_of(managed):
-    """Return a capsule of a tensor, without a destructor: it is to be consumed."""
-    new = ctypes.pythonapi.PyCapsule_New
-    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    new.restype = ctypes.py_object
-    return new(managed, NAME, None)
+UNHEARD = ctypes.c_int()
 
 
-def taken(library, x):
-    """Hand a tensor of `x` to C; return the array that C made of it."""
-    return take(library, x.__dlpack__(max_version=(1, 3)))
+class C(Adapter):
+    name = LIBRARY
+    version = "C11"
+    from_dlpack = staticmethod(take)
+
+    def read(self, array):
+        found = [library().get(array.handle, n) for n in range(self.size(array))]
+        if library().dtype_of(array.handle).code == 5:
+            return [complex(it.real, it.imaginary) for it in found]
+        return [it.real for it in found]
+
+    def size(self, array):
+        return library().size(array.handle)
+
+    def shape(self, array):
+        axes = range(library().axes(array.handle))
+        return tuple(library().extent(array.handle, axis) for axis in axes)
+
+    def write(self, array, value):
+        for n in range(self.size(array)):
+            if library().set(array.handle, n, value):
+                raise NotApplicable("it is read-only")
+
+    def read_only(self, array):
+        return Array(produce(flags=1))
+
+    def is_read_only(self, array):
+        return library().set(array.handle, 0, self.read(array)[0]) == -1
 
 
-def take(library, capsule):
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    rename = ctypes.pythonapi.PyCapsule_SetName
-    get.argtypes = rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    get.restype = ctypes.c_void_p
-    managed = get(capsule, NAME)
-    rename(capsule, USED)
-    wrong = ctypes.c_char_p()
-    array = library.take(managed, ctypes.byref(wrong))
-    if array is None:
-        raise BufferError(wrong.value.decode())
-    return array
+class TestExchange(Exchange):
+    adapter = C()
+    takes = DTYPES
+    read_only = "kept"
+    takes_copy = False
+    asks = {"max_version": (1, 3)}
+    asks_device = False
+    gives_version = (1, 3)
+    given_read_only = "kept"
 
+    # Its capsules have no destructor: see `Array.__dlpack__`.
+    test_a_capsule_that_nobody_takes_is_freed = None
 
-def shape(library, array):
-    return tuple(library.extent(array, i) for i in range(library.axes(array)))
+    def theirs(self, name):
+        return Array(produce(name))
 
+    def layout(self, array, name):
+        return Array(produce(layout=name))
 
-def values(library, array, name="float64"):
-    """Read all elements in C."""
-    found = [library.get(array, n) for n in range(library.size(array))]
-    pairs = np.array([complex(it.real, it.imaginary) for it in found], complex)
-    return (pairs if "complex" in name else pairs.real).astype(name).tolist()
+    def pointer(self, array):
+        return library().first_element(array.handle)
 
-
-@pytest.mark.works
-@pytest.mark.parametrize("name", DTYPES)
-def test_from_c(library, balance, name):
-    """A tensor made in C goes into refarray by `from_capsule`, shared: every type."""
-    with balance:
-        calls = ctypes.c_int()
-        x = from_capsule(produced(library, calls, name))
-        assert str(x.dtype) == name
-        assert reads(x).tolist() == numbers(name).tolist()
-        assert not memoryview(x).readonly
-        assert calls.value == 0
-        del x
-        assert calls.value == 1
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_from_c_in_every_layout(library, balance, layout):
-    with balance:
-        calls = ctypes.c_int()
-        x = from_capsule(produced(library, calls, layout=layout))
-        expected = np.asarray(LAYOUTS[layout](numbers()))
-        assert x.shape == expected.shape
-        assert reads(x).tolist() == expected.tolist()
-        del x
-        assert calls.value == 1
+    def type_of(self, array):
+        it = library().dtype_of(array.handle)
+        names = {triple: name for name, triple in TYPES.items()}
+        return names[it.code, it.bits, it.lanes]
 
 
 @pytest.mark.works
-@pytest.mark.parametrize("name", DTYPES)
-def test_into_c(library, balance, name):
-    """A tensor of refarray goes into C, which reads every type and frees it once."""
-    with balance:
-        x = ours(name)
-        array = taken(library, x)
-        assert library.first_element(array) == address(x)
-        assert shape(library, array) == (4, 12)
-        del x
-        junk = [xp.full((4, 12), 1, dtype=xp.int64) for _ in range(50)]
-        assert values(library, array, name) == numbers(name).ravel().tolist()
-        library.drop(array)
-        del junk
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_into_c_in_every_layout(library, balance, layout):
-    with balance:
-        x = LAYOUTS[layout](ours())
-        array = taken(library, x)
-        assert shape(library, array) == x.shape
-        assert values(library, array) == reads(x).ravel().tolist()
-        library.drop(array)
-        del x
-
-
-@pytest.mark.works
-def test_bfloat16_passes_through(library, balance):
+def test_bfloat16_passes_through(balance):
     """Numbers of the type bfloat16 go from C to refarray and back to C."""
     with balance:
-        calls = ctypes.c_int()
-        x = from_capsule(produced(library, calls, "bfloat16"))
+        x = xp.from_dlpack(Array(produce("bfloat16")))
         assert str(x.dtype) == "bfloat16"
         assert reads(xp.astype(x, xp.float32)).tolist() == numbers().tolist()
-        array = taken(library, x)
+        assert C().read(take(x)) == numbers().ravel().tolist()
         del x
-        assert values(library, array) == numbers().ravel().tolist()
-        library.drop(array)
-        assert calls.value == 1
-
-
-def test_writes_are_seen_on_both_sides(library):
-    x = ours()
-    array = taken(library, x)
-    assert library.set(array, 13, 50.0) == 0
-    assert reads(x)[1, 1] == 50.0
-    x[2, 2] = 60.0
-    assert library.get(array, 26).real == 60.0
-    y = from_capsule(capsule_of(library.give(array)))
-    library.drop(array)
-    y[3, 3] = 70.0
-    assert reads(x)[3, 3] == 70.0
 
 
 @pytest.mark.works
-def test_read_only_memory_stays_read_only(library):
-    """Read-only memory stays read-only, in C and when it comes back."""
-    calls = ctypes.c_int()
-    x = from_capsule(produced(library, calls, flags=1))
-    assert memoryview(x).readonly
-    array = taken(library, x)
-    assert library.set(array, 0, 50.0) == -1
-    y = from_capsule(capsule_of(library.give(array)))
-    assert memoryview(y).readonly
-    library.drop(array)
-    array = taken(library, read_only())
-    assert library.set(array, 0, 50.0) == -1
-    library.drop(array)
-    del x, y
-    assert calls.value == 1
-
-
-@pytest.mark.works
-def test_a_chain_of_owners(library, balance):
+def test_a_chain_of_owners(balance):
     """C, refarray, C, refarray: one memory, and C's deleter runs after the last."""
     with balance:
         calls = ctypes.c_int()
-        x = from_capsule(produced(library, calls))
-        start = address(x)
-        array = taken(library, x)
+        x = from_capsule(new_capsule(produce(calls=calls), NAME, None))
+        array = take(x)
+        start = library().first_element(array.handle)
         del x
-        y = from_capsule(capsule_of(library.give(array)))
-        library.drop(array)
+        y = xp.from_dlpack(array)
+        del array
         settle()
         assert calls.value == 0
-        assert address(y) == start
+        assert memoryview(y).obj is y
+        assert np.asarray(memoryview(y)).ctypes.data == start
         assert reads(y).tolist() == numbers().tolist()
         del y
+        settle()
         assert calls.value == 1
 
 
 @pytest.mark.works
-def test_c_lets_go_on_a_thread_of_its_own(library, balance):
+def test_c_lets_go_on_a_thread_of_its_own(balance):
     """C may call our deleter on any thread, without the GIL."""
     with balance:
-        x = ours()
-        capsule = x.__dlpack__(max_version=(1, 3))
+        capsule = ours().__dlpack__(max_version=(1, 3))
         calls = watch(capsule)
-        array = take(library, capsule)
-        del x
+        wrong = ctypes.c_char_p()
+        handle = library().take(get_pointer(capsule, NAME), ctypes.byref(wrong))
+        set_name(capsule, USED)
         assert calls() == 0
-        thread = threading.Thread(target=library.drop, args=(array,))
+        thread = threading.Thread(target=library().drop, args=(handle,))
         thread.start()
         thread.join()
         assert calls() == 1
@@ -345,25 +303,25 @@ def test_c_lets_go_on_a_thread_of_its_own(library, balance):
 
 
 @pytest.mark.works
-def test_c_lets_go_after_python_has_ended(path):
+def test_c_lets_go_after_python_has_ended():
     """C may call our deleter after Python has ended."""
-    code = (
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from test_c_program import loaded, ours, taken\n"
-        f"library = loaded({str(path)!r})\n"
-        "library.drop_at_exit(taken(library, ours()))\n"
+    ended = in_child(
+        f"import sys; sys.path.insert(0, {str(HERE.parent)!r})\n"
+        "from test_c_program import library, ours, take\n"
+        "array = take(ours())\n"
+        "library().drop_at_exit(array.handle)\n"
+        "array.handle = None\n"
         "print('the last line', flush=True)\n"
     )
-    ended = in_child(code)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "the last line\ndropped\n"
 
 
 @pytest.mark.refuses
-def test_what_c_does_not_know(library, balance):
+def test_what_c_does_not_know(balance):
     """The consumer in C refuses memory of a device, and gives it back."""
     with balance:
         elsewhere = Producer(Forged.of([1.0, 2.0], (2,)).but(device=(14, 0)))
         with pytest.raises(BufferError, match="not the host's"):
-            taken(library, elsewhere)
+            take(elsewhere)
         assert elsewhere.deleter_calls == [1]

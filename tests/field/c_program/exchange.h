@@ -52,6 +52,7 @@ void drop_at_exit(array *self); /* when the process ends, after Python if there 
 int32_t axes(const array *self);
 int64_t extent(const array *self, int32_t axis);
 int64_t size(const array *self);
+DLDataType dtype_of(const array *self);
 const void *first_element(const array *self);
 number get(const array *self, int64_t n);      /* the nth in row-major order */
 int set(array *self, int64_t n, double value); /* of float64; -1: it is read-only */

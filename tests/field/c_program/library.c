@@ -101,6 +101,7 @@ void drop_at_exit(array *self)
 int32_t axes(const array *self) { return self->tensor.ndim; }
 int64_t extent(const array *self, int32_t axis) { return self->shape[axis]; }
 int64_t size(const array *self) { return self->size; }
+DLDataType dtype_of(const array *self) { return self->tensor.dtype; }
 const void *first_element(const array *self) { return self->first; }
 
 /* Where the nth element lies: the last axis counts fastest. */
