@@ -9,8 +9,8 @@ HEAD = """\
 # Exchange with other libraries
 
 Arrays went to and fro between refarray and each library: real packages, on a CPU unless
-it says otherwise. Each library has a file of tests in `tests/field/`, and most of them go
-through the same battery, `exchange.py`: values of every data type, addresses, eleven
+it says otherwise. Each library has a file of tests in `tests/field/`, and most of them
+go through the same battery, `exchange.py`: values of every data type, addresses, eleven
 layouts, writes seen on the other side, read-only memory, copies, and the life of the
 memory, whoever goes first. What a library refuses or does wrong is a test too, so that
 its repair is noticed. `make field` writes this page; `make field LIBRARIES="torch jax"`

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-pytest.register_assert_rewrite("exchange", "traces", "faults")
+pytest.register_assert_rewrite("exchange", "gives", "takes", "traces", "faults")
 
-from exchange import Side  # noqa: E402
+from side import Side  # noqa: E402
 
 MARKS = {
     "works": "works: what else the library does in the exchange",
