@@ -27,3 +27,11 @@ class Dpnp(Adapter):
 
     def read(self, array):
         return dpnp.asnumpy(array).ravel().tolist()
+
+    def read_only(self, array):
+        view = array[...]
+        view.flags["W"] = False
+        return view
+
+    def is_read_only(self, array):
+        return not array.flags.writable

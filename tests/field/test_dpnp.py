@@ -10,7 +10,7 @@ import signal
 import numpy as np
 import pytest
 from arrays import DTYPES, LAYOUTS, Spy, in_child, numbers, ours, raw, reads
-from exchange import Takes, library, load, settle
+from exchange import Gives, Takes, library, load, settle
 
 import refarray as xp
 from refarray.dlpack import Tensor, inspect
@@ -113,56 +113,56 @@ def test_refarray_refuses_memory_of_sycl(balance, keywords):
         assert dpnp.asnumpy(spy.x).tolist() == numbers().tolist()
 
 
-@pytest.mark.works
-@pytest.mark.parametrize("name", DTYPES)
-def test_copied_through_the_host(balance, name):
-    """`refarray.from_dlpack(x, device=Device("cpu"))` has dpnp copy to the host."""
-    with balance:
-        spy = Spy(theirs(name))
-        x = xp.from_dlpack(spy, device=HOST)
+class TestThroughTheHost(Gives):
+    """What `refarray.from_dlpack(x, device=Device("cpu"))` makes: copies."""
+
+    adapter = load("dpnp")
+    gives = DTYPES
+    gives_version = (1, 3)
+    given_read_only = "kept"
+    # No memory is seen by both sides; test_gives_values writes, to show that.
+    test_its_writes_are_seen_here_and_ours_there = None
+
+    def give(self, array, **keywords):
+        return xp.from_dlpack(array, **{"device": HOST, **keywords})
+
+    def export(self, array):
+        return array.__dlpack__(max_version=(1, 3), dl_device=(1, 0))
+
+    @pytest.mark.works
+    def test_gives_values(self, given):
+        """With `device=refarray.Device("cpu")`, it copies to the host, once."""
+        spy = Spy(self.theirs(given))
+        x = self.give(spy)
         assert spy.asked == [{"max_version": (1, 3), "dl_device": (1, 0)}]
-        assert str(x.dtype) == name
+        assert (str(x.dtype), x._buffer.kind) == (given, "imported")
         spy.x[...] = 1
-        assert reads(x).tolist() == numbers(name).tolist()
-        spy.x = None
-        settle()
-        assert spy.deleted() == [0]
-        assert reads(x).tolist() == numbers(name).tolist()
-        del x
-        settle()
-        assert spy.deleted() == [1]
+        assert reads(x).tolist() == numbers(given).tolist()
+        reads(x)[...] = 0
+        assert self.adapter.read(spy.x) == [1] * 48
 
+    def test_gives_layouts(self, given_layout, balance):
+        with balance:
+            t = LAYOUTS[given_layout](self.theirs("float64"))
+            expected = np.asarray(LAYOUTS[given_layout](numbers()))
+            x = self.give(t)
+            assert x.shape == t.shape == expected.shape
+            assert reads(x).tolist() == expected.tolist()
+            del x, t
+            settle()
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_copied_in_every_layout(layout):
-    t = LAYOUTS[layout](theirs())
-    expected = np.asarray(LAYOUTS[layout](numbers()))
-    x = xp.from_dlpack(t, device=HOST)
-    assert x.shape == t.shape == expected.shape
-    assert reads(x).tolist() == expected.tolist()
+    def test_the_device_is_that_of_the_capsule(self):
+        t = self.theirs("float64")
+        assert t.__dlpack_device__() == raw(t).device == self.adapter.device == SYCL
+        assert raw(t, dl_device=(1, 0)).device == (1, 0)
 
-
-def test_copies_are_copied_once():
-    capsule = raw(theirs(), dl_device=(1, 0))
-    assert (capsule.device, capsule.flags) == ((1, 0), 2)
-    x = xp.from_dlpack(theirs(), device=HOST, copy=True)
-    assert x._buffer.kind == "imported"
-
-
-@pytest.mark.refuses
-def test_no_copy_through_the_host():
-    """From its device to the host with `copy=False`: BufferError."""
-    with pytest.raises(BufferError, match="without a copy"):
-        xp.from_dlpack(theirs(), device=HOST, copy=False)
-
-
-@pytest.mark.works
-def test_a_copy_of_read_only_memory_is_read_only():
-    """Read-only arrays of its device arrive read-only."""
-    t = theirs()
-    t.flags["W"] = False
-    assert raw(t).flags == 1
-    assert memoryview(xp.from_dlpack(t, device=HOST)).readonly
+    @pytest.mark.refuses
+    def test_gives_copies_on_request(self):
+        """From its device to the host with `copy=False`: BufferError."""
+        t = self.theirs("float64")
+        assert self.give(t, copy=True)._buffer.kind == "imported"
+        with pytest.raises(BufferError, match="without a copy"):
+            self.give(t, copy=False)
 
 
 @pytest.mark.works
