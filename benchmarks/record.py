@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plot, report
+from benchmarks import harness, plot, report
 from benchmarks.harness import Result, Target
 from benchmarks.libraries import libraries
 
@@ -88,9 +88,10 @@ Written by `make bench`. What they mean: [where the time goes](../explanation/sp
 Measured on {record["date"]} with Python {record["python"]} on one thread of
 {record["processor"]}: {versions}.
 
-Each figure is the least of at least 20 rounds, in which all libraries take turns. The
-last column is refarray's in units of the other library's, with the highest that is
-allowed. Values depend on the machine, ratios hardly do.
+Each figure is the least of at least 20 rounds, in which all libraries take turns; where
+a target is missed, there are up to {harness.PATIENCE} times as many. The last column is
+refarray's in units of the other library's, with the highest that is allowed. Values
+depend on the machine, ratios hardly do.
 
 ![Time in units of NumPy's](speed.svg)
 

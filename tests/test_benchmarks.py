@@ -72,6 +72,25 @@ def test_rounds_go_on_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(log) == 9 + 3  # the time is not looked at before two rounds counted
 
 
+def test_a_missed_target_is_measured_for_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter(range(1000))
+    monkeypatch.setattr(harness.time, "monotonic", lambda: next(clock))
+
+    def rounds(*ours: float) -> int:
+        """How many rounds count when at most 2.0 is allowed for ours."""
+        log: list[str] = []
+        measures = {"refarray": scripted(log, "a", 0.1, *ours)}
+        row = Row("work", measures, at_most(refarray=2.0), unit="B")
+        harness.run([row], rounds=2, seconds=10)
+        return len(log) - 1
+
+    usual = rounds(*[1.0] * 100)
+    assert rounds(*[3.0] * 20, *[1.0] * 80) == 21  # until it is met
+    assert rounds(*[3.0] * 200) == usual + 10 * (harness.PATIENCE - 1)  # or for good
+
+
 def test_a_summary_combines_the_least_of_its_parts() -> None:
     parts = [
         Row("a", constant(refarray=2.0, numpy=1.0, torch=1.0)),

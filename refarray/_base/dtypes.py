@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 import numpy as np
 
 # Where NumPy looks for the dtype that an object stands for: since 2.4, and before.
-_PROTOCOL = (
-    "__numpy_dtype__" if np.lib.NumpyVersion(np.__version__) >= "2.4.0" else "dtype"
-)
+_NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
+_PROTOCOL = "__numpy_dtype__" if _NUMPY >= (2, 4) else "dtype"
 
 
 @final
