@@ -16,11 +16,23 @@ void ra_object_free(PyObject *object)
     Py_DECREF(type);
 }
 
+void ra_let_go(ra_buffer *buffer)
+{
+    if (!buffer->owner) {       /* memory of ours: nobody else's code runs */
+        ra_buffer_let_go(buffer);
+        return;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    ra_buffer_let_go(buffer);
+    PyErr_Restore(type, value, traceback);
+}
+
 PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
 {
     BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
     if (!self) {
-        ra_buffer_let_go(buffer);
+        ra_let_go(buffer);
         return NULL;
     }
     self->buffer = buffer;
@@ -30,7 +42,7 @@ PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
 
 static void buffer_dealloc(PyObject *object)
 {
-    ra_buffer_let_go(((BufferObject *)object)->buffer);
+    ra_let_go(((BufferObject *)object)->buffer);
     ra_object_free(object);
 }
 

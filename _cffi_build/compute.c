@@ -23,11 +23,13 @@ PyObject *ra_py_register_runner(PyObject *module, PyObject *const *args, Py_ssiz
 /* A borrowed reference. */
 static PyObject *run_of_this_thread(void)
 {
-    PyObject *of_thread = PyThreadState_GetDict();
-    if (!of_thread || !make_run) {
-        PyErr_SetString(PyExc_RuntimeError, "refarray is not imported, or no longer");
+    if (!make_run) {
+        PyErr_SetString(PyExc_RuntimeError, "refarray is not imported");
         return NULL;
     }
+    PyObject *of_thread = PyThreadState_GetDict();
+    if (!of_thread)
+        return PyErr_NoMemory();
     PyObject *run = PyDict_GetItemWithError(of_thread, make_run);
     if (run || PyErr_Occurred())
         return run;

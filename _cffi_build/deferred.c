@@ -5,16 +5,21 @@
 
 static _Atomic(ra_deferred *) newest;
 
+static void put(ra_deferred *note)
+{
+    note->next = atomic_load_explicit(&newest, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&newest, &note->next, note,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}
+
 /* Runs where the last one lets go. The note was made with the buffer, so that nothing can
  * fail here. */
 static void release_later(ra_buffer *self)
 {
     ra_deferred *note = self->owner;
     note->exported = atomic_load_explicit(&self->exported, memory_order_relaxed);
-    note->next = atomic_load_explicit(&newest, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&newest, &note->next, note,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    put(note);
 }
 
 static ra_buffer *wrap(char *address, size_t nbytes, const char *kind, uint64_t flags,
@@ -77,6 +82,15 @@ ra_deferred *ra_deferred_take(void)
         note = next;
     }
     return oldest;
+}
+
+void ra_deferred_put_back(ra_deferred *notes)
+{
+    while (notes) {
+        ra_deferred *next = notes->next;
+        put(notes);
+        notes = next;
+    }
 }
 
 void ra_deferred_finish(ra_deferred *note)

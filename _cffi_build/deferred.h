@@ -33,6 +33,9 @@ ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *ex
 /* Everything that was let go since the last time, in the order of that, or NULL. */
 ra_deferred *ra_deferred_take(void);
 
+/* Leave to the next time what cannot be seen to now: the rest of a list that was taken. */
+void ra_deferred_put_back(ra_deferred *notes);
+
 /* Call the producer's deleter, if there is a producer, and free the note. */
 void ra_deferred_finish(ra_deferred *note);
 

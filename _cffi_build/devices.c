@@ -67,10 +67,16 @@ PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_
                                     note->managed ? Py_True : Py_False,
                                     note->exported ? Py_True : Py_False)
                     : NULL;
-        /* Out of memory: this note and its memory are lost, and the error is told. */
-        if (!item || PyList_Append(out, item) < 0)
-            PyErr_WriteUnraisable(out);
+        int failed = !item || PyList_Append(out, item) < 0;
         Py_XDECREF(item);
+        if (failed) {           /* out of memory: this one and the rest are for the next call */
+            ra_deferred_put_back(note);
+            if (PyList_Size(out))
+                PyErr_Clear();
+            else
+                Py_CLEAR(out);
+            next = NULL;
+        }
         note = next;
     }
     return out;

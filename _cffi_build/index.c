@@ -124,7 +124,7 @@ static int take_one(selection *it, PyObject *item)
         PyObject *size = PyTuple_GetItem(it->whole->sizes, it->axis);
         PyErr_Format(PyExc_IndexError, "index %S is outside axis %d of size %R", number,
                      (int)it->axis, size);
-        if (!PyErr_ExceptionMatches(PyExc_IndexError))  /* of more digits than Python writes */
+        if (PyErr_ExceptionMatches(PyExc_ValueError))   /* of more digits than Python writes */
             PyErr_Format(PyExc_IndexError, "an index that long is outside axis %d of size %R",
                          (int)it->axis, size);
         Py_DECREF(number);

@@ -179,14 +179,14 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
  * exporter is gone with it and there is nobody to tell. */
 static void release_exporter(ra_buffer *self)
 {
-    if (!Py_IsInitialized())
-        return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);     /* releasing must not lose an exception */
-    PyBuffer_Release(self->owner);
-    PyErr_Restore(type, value, traceback);
-    PyGILState_Release(state);
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);     /* releasing must not lose an exception */
+        PyBuffer_Release(self->owner);
+        PyErr_Restore(type, value, traceback);
+        PyGILState_Release(state);
+    }
     free(self->owner);
 }
 

@@ -60,14 +60,16 @@ PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
     self->size = size;
     self->data = size ? data : ra_nothing;
     self->read_only = read_only;
-    memcpy(ra_shape(self), shape, (size_t)ndim * sizeof *shape);
-    memcpy(ra_strides(self), strides, (size_t)ndim * sizeof *strides);
+    if (ndim) {             /* without axes, a producer's shape may be NULL */
+        memcpy(ra_shape(self), shape, (size_t)ndim * sizeof *shape);
+        memcpy(ra_strides(self), strides, (size_t)ndim * sizeof *strides);
+    }
     ra_normalize_strides(ndim, shape, ra_strides(self));
     return (PyObject *)self;
 
 failed:
     Py_XDECREF((PyObject *)self);
-    ra_buffer_let_go(buffer);
+    ra_let_go(buffer);
     return NULL;
 }
 
@@ -80,7 +82,7 @@ static void array_dealloc(PyObject *object)
         Py_XDECREF(self->view);
         Py_XDECREF(self->memory);
         if (self->buffer)
-            ra_buffer_let_go(self->buffer);
+            ra_let_go(self->buffer);
     }
     Py_XDECREF(self->shape);
     Py_XDECREF(self->sizes);

@@ -111,6 +111,10 @@ PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
 PyObject *ra_array_memory(PyObject *array, void *closure);      /* attribute _buffer */
 
 void ra_object_free(PyObject *object);
+
+/* Let go of memory and keep the exception that is set, if one is: the deleter of a producer
+ * may be Python code, and lose it. */
+void ra_let_go(ra_buffer *buffer);
 extern char ra_nothing[64];     /* where an array without elements points to */
 
 /* The memory and the view of an array that is let go, kept for the next one alike: 1 if they

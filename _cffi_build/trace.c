@@ -172,18 +172,18 @@ PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_
     ra_trace_record *record = new_record(original, versioned);
     if (!record)
         return PyErr_NoMemory();
-    PyObject *address = PyLong_FromVoidPtr(record);
     PyObject *traced = PyCapsule_New(versioned ? (void *)&record->versioned : &record->legacy,
                                      ra_capsule_names[versioned][0], NULL);
-    /* From the moment that the original is renamed, the memory is ours to give back. */
-    if (!address || !traced || PyCapsule_SetContext(traced, (void *)(intptr_t)record->number) < 0 ||
+    PyObject *answer = traced ? Py_BuildValue("NN", traced, PyLong_FromVoidPtr(record)) : NULL;
+    /* From the moment that the original is renamed, the memory is ours to give back: after
+     * it nothing can fail. */
+    if (!answer || PyCapsule_SetContext(traced, (void *)(intptr_t)record->number) < 0 ||
         PyCapsule_SetName(capsule, ra_capsule_names[versioned][1]) < 0) {
-        Py_XDECREF(address);
-        Py_XDECREF(traced);
+        Py_XDECREF(answer);
         free(record);
         return NULL;
     }
     add(record);
     PyCapsule_SetDestructor(traced, destroy);
-    return Py_BuildValue("NN", traced, address);
+    return answer;
 }

@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 import refarray as xp
+from refarray._memory.native import import_capsule, import_memory
 from refarray.dlpack import from_capsule
 from refarray.dlpack.structs import managed_tensor
 from refarray.testing import _forge
-from refarray.testing.forge import Raw
+from refarray.testing.forge import Raw, Tensor, forge
 
 VERSIONS = [None, (1, 0)]
 
@@ -93,6 +94,15 @@ def test_a_pending_exception_outlives_our_deleter(balance, make, version):
         raw = Raw(make().__dlpack__(max_version=version))
         raw.take()
         assert _forge.call_deleter_with_pending_error(raw.address, raw.legacy)
+
+
+def test_a_pending_exception_outlives_the_deleter_of_another():
+    tensor = Tensor.of([1.0, 2.0], (2,)).but(deleter="loses error")
+    for take in (import_capsule, lambda capsule: import_memory(capsule, (1, 0))):
+        capsule, case = forge(tensor)
+        held = [take(capsule)]
+        assert _forge.drop_with_pending_error(held)
+        assert case.deleter_calls == 1
 
 
 # A thread that Python has never seen -------------------------------------------------
