@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from environments import ROOT, Environment, NotInstalled, choose
+from environments import ADAPTERS, ROOT, Environment, NotInstalled, choose
 
 from refarray.testing.rules import RULES
 
@@ -42,7 +42,7 @@ def check(environment: Environment) -> dict[str, Any]:
     """Check a library, and return what the page needs of it."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder, "found.json")
-        command = ["-m", "refarray", "check", str(environment.adapter)]
+        command = ["-m", "refarray", "check", str(ADAPTERS / f"{environment.name}.py")]
         ended = subprocess.run(
             [environment.python, *command, "--json", str(found)],
             cwd=folder,

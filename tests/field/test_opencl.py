@@ -25,7 +25,7 @@ cl = library("pyopencl", "opencl")
 PLATFORM = cl.get_platforms()[0]
 
 LIBRARY = "OpenCL (pyopencl, PoCL)"
-VERSION = f"{cl.VERSION_TEXT}, {PLATFORM.version.split(' ')[3]}"
+VERSION = f"{cl.VERSION_TEXT} (PoCL {PLATFORM.version.split(' ')[3]})"
 DIRECTIONS = "both"
 
 CONTEXT = cl.Context(PLATFORM.get_devices()[:1])
