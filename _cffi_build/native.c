@@ -124,16 +124,31 @@ static PyMethodDef functions[] = {
     {0},
 };
 
+/* Deleters run on any thread, and reach Python through PyGILState_Ensure, which leads into
+ * the main interpreter (up to Python 3.11 also from here: then the module is not there). */
+static int install(PyObject *name)
+{
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return 1;
+    PyObject *module = PyImport_GetModule(name);
+    if (!module)
+        return PyErr_Occurred() ? -1 : 1;
+    int failed = PyModule_AddFunctions(module, functions) < 0 ||
+                 ra_objects_install(module) < 0 || ra_export_install() < 0;
+    Py_DECREF(module);
+    return failed ? -1 : 0;
+}
+
 int ra_install(const char *module_name)
 {
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *module = PyImport_AddModule(module_name);
-    int failed = !module || PyModule_AddFunctions(module, functions) < 0 ||
-                 ra_objects_install(module) < 0 || ra_export_install() < 0;
-    if (failed)
-        PyErr_Print();
-    else
+    PyObject *name = PyUnicode_FromString(module_name);
+    int result = name ? install(name) : -1;
+    Py_XDECREF(name);
+    if (result == 0)
         ra_memory_init();
+    else if (result < 0)
+        PyErr_Print();
     PyGILState_Release(state);
-    return failed ? -1 : 0;
+    return result;
 }

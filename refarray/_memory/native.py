@@ -14,7 +14,13 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._base.layout import Unknown
 
-if _native.lib.ra_install(b"refarray._native") != 0:
+_installed = _native.lib.ra_install(b"refarray._native")
+if _installed > 0:
+    raise ImportError(
+        "refarray works in the main interpreter of a process, not in a "
+        "sub-interpreter: memory is given back on threads that know no other"
+    )
+if _installed < 0:
     raise ImportError("refarray's native module could not be installed; see above")
 
 for _dtype in dtypes.BY_NAME.values():
