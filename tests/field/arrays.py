@@ -26,12 +26,12 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "strided": lambda a: a[::2, 1::3],
     "transposed": lambda a: a.T,
     "offset": lambda a: a[2:, 3:],
-    "rows": lambda a: a[2:],
+    "rows": lambda a: a[2:, ...],
     "column": lambda a: a[:, 5],
     "one row": lambda a: a[1:2, ::4],
     "new axes": lambda a: a[None, :, None, :],
     "0-d": lambda a: a[1, 2, ...],
-    "empty": lambda a: a[:0],
+    "empty": lambda a: a[:0, ...],
     "reversed": lambda a: a[::-1, ::-2],
 }
 

@@ -84,7 +84,8 @@ class Gives(Side):
             with pytest.raises(ValueError, match="read-only"):
                 x[1, 2] = 50.0
             assert self.adapter.read(t)[14] == 14.0
-        if self.write(t, 60.0):
+        assert self.write(t, 60.0) is self.writes
+        if self.writes:
             assert reads(x).tolist() == [[60.0] * 12] * 4
 
     def test_its_read_only_memory(self):

@@ -62,6 +62,8 @@ class Side:
     adapter: Adapter
     #: The data type for all tests that are not about data types.
     base = "float64"
+    #: Its arrays can be written in place, through the adapter.
+    writes = True
 
     def take(self, x: Any, **keywords: Any) -> Any:
         """Return the library's array over the memory of `x`."""

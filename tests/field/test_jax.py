@@ -37,6 +37,7 @@ def pointer(j):
 class TestExchange(Exchange):
     adapter = load("jax")
     takes = DTYPES
+    writes = False
     refused_layouts = dict.fromkeys(
         ["strided", "offset", "column", "one row", "reversed"],
         jax.errors.JaxRuntimeError,
