@@ -18,15 +18,23 @@ Read in this order:
 Next folder: `_standard/`, the functions by the names of the specification.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from refarray._compute import (
+        casting,
+        clip,
+        conversion,
         freedom,
+        movement,
+        ordering,
         pedantic,
         pedantic_keys,
         pedantic_sums,
+        reductions,
+        repairs,
         text,
     )
 
@@ -38,18 +46,37 @@ class _OnRequest:
         self._path = f"{__name__}.{name}"
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(self._load(), name)
+
+    def _load(self) -> Any:
         module = import_module(self._path)
         # From now on as fast as the module itself.
         vars(self).update(vars(module))
-        return getattr(module, name)
+        return module
 
 
-# Most programs show few arrays and use no profile; all would pay for these at import.
-# Not for what any call may need: a process that is forked while another thread imports
-# a module finds it locked for ever.
+# A program needs few of these, and one that only exchanges arrays none of them.
 if not TYPE_CHECKING:
+    casting = _OnRequest("casting")
+    clip = _OnRequest("clip")
+    conversion = _OnRequest("conversion")
     freedom = _OnRequest("freedom")
+    movement = _OnRequest("movement")
+    ordering = _OnRequest("ordering")
     pedantic = _OnRequest("pedantic")
     pedantic_keys = _OnRequest("pedantic_keys")
     pedantic_sums = _OnRequest("pedantic_sums")
+    reductions = _OnRequest("reductions")
+    repairs = _OnRequest("repairs")
     text = _OnRequest("text")
+
+
+def _load_all() -> None:
+    for module in list(globals().values()):
+        if isinstance(module, _OnRequest):
+            module._load()
+
+
+# A child that is forked while another thread imports a module finds it locked for ever.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_load_all)

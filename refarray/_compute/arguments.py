@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from refarray._compute.pipeline import (
     scalar_value,
 )
 from refarray._memory.native import ArrayBase, allocate
+
+# The axes that a function reduces: one, several, or all.
+Axes: TypeAlias = int | tuple[int, ...] | None
 
 
 def check(name: str, x: object, category: Category = ANY) -> None:

@@ -22,7 +22,7 @@ from refarray._base.layout import (
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
-from refarray._compute.arguments import check
+from refarray._compute.arguments import Axes, check
 from refarray._compute.casting import cast
 from refarray._compute.engine import call, compute, kernels
 from refarray._compute.pipeline import NUMERIC, category_error
@@ -30,8 +30,6 @@ from refarray._memory.native import ArrayBase, allocate, view
 
 if TYPE_CHECKING:
     from refarray._compute.array import Array
-
-Axes = int | tuple[int, ...] | None
 
 
 def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Array:

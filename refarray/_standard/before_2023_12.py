@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from refarray._base.dtypes import KINDS, DType
 from refarray._base.profile import defaults
+from refarray._compute.arguments import Axes
 from refarray._compute.array import Array
 from refarray._compute.pipeline import check_array
-from refarray._compute.reductions import Axes
 from refarray._standard import (
     linalg,
     linear_algebra_functions,

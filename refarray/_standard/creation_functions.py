@@ -18,11 +18,9 @@ from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import check_shape
 from refarray._base.profile import defaults
 from refarray._base.promotion import check_int_range
-from refarray._compute import freedom, pedantic
+from refarray._compute import casting, conversion, freedom, pedantic
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
-from refarray._compute.casting import convert
-from refarray._compute.conversion import as_array, python_dtype
 from refarray._compute.engine import NUMPY_DTYPES, call, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import scalar_value
@@ -65,7 +63,7 @@ def asarray(
     an integer outside the dtype, ValueError for ragged sequences, TypeError for complex
     to real and for whatever is no number.
     """
-    return as_array(obj, dtype, device, copy)
+    return conversion.as_array(obj, dtype, device, copy)
 
 
 # A shape and a value -----------------------------------------------------------------
@@ -116,7 +114,7 @@ def full(
     """
     value = number("full", "fill_value", fill_value)
     if dtype is None:
-        dtype = python_dtype(type(value), as_device(device))
+        dtype = conversion.python_dtype(type(value), as_device(device))
     out = _new(shape, dtype, device)
     if profile.guarded:
         pedantic.fill("full", value, out.dtype)
@@ -219,7 +217,7 @@ def arange(
     a, b, s = (v for v in bounds if not isinstance(v, complex))
     integers = all(type(v) is int for v in bounds)
     place = as_device(device)
-    target = as_dtype(dtype, python_dtype(int if integers else float, place))
+    target = as_dtype(dtype, conversion.python_dtype(int if integers else float, place))
     if target is dtypes.bool:
         raise TypeError("arange takes a numeric dtype, got bool")
     n = _steps(a, b, s)
@@ -242,7 +240,7 @@ def arange(
     call(k.multiply, values, float(s), out=values)
     call(k.add, values, float(a), out=values)
     if target is not dtypes.float64:
-        convert(values, dtypes.float64, out)
+        casting.convert(values, dtypes.float64, out)
     return out
 
 
@@ -281,7 +279,7 @@ def linspace(
     b = number("linspace", "an end", stop)
     is_complex = complex in (type(a), type(b))
     place = as_device(device)
-    natural = python_dtype(complex if is_complex else float, place)
+    natural = conversion.python_dtype(complex if is_complex else float, place)
     target = as_dtype(dtype, natural)
     complexes = dtypes.KINDS["complex floating"]
     if target is dtypes.bool or (is_complex and target not in complexes):
@@ -307,7 +305,7 @@ def linspace(
         line = _line(k, float(a), float(b), n, steps)
         if target in dtypes.KINDS["integral"]:
             line = call(k.floor, line)
-        convert(line, dtypes.float64, out)
+        casting.convert(line, dtypes.float64, out)
     return out
 
 

@@ -16,8 +16,8 @@ from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import IINFO, KINDS, DType, IInfo, as_dtype
 from refarray._base.profile import mixes_with_numpy
 from refarray._base.promotion import promote, scalar_dtype
+from refarray._compute import conversion
 from refarray._compute.array import Array
-from refarray._compute.conversion import moved
 from refarray._compute.pipeline import check_array, is_scalar, plain_scalar
 from refarray._memory.native import ArrayBase
 
@@ -43,7 +43,7 @@ def astype(
     check_array("astype", x)
     dtype = as_dtype(dtype, held=True)
     target = x.device if device is None else as_device(device)
-    return moved("astype", x, dtype, target, copy)
+    return conversion.moved("astype", x, dtype, target, copy)
 
 
 def can_cast(from_: DType | Array, to: DType, /) -> builtins.bool:

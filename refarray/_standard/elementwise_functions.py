@@ -12,8 +12,8 @@ Next: `indexing_functions.py`.
 
 from __future__ import annotations
 
+from refarray._compute import clip as _clip
 from refarray._compute.array import Array
-from refarray._compute.clip import clamp
 from refarray._compute.pipeline import (
     ANY,
     BOOL,
@@ -118,7 +118,7 @@ def clip(
 
     The limits convert to the dtype of `x`. Where `min` exceeds `max`, it gives `max`.
     """
-    return clamp(x, min, max)
+    return _clip.clamp(x, min, max)
 
 
 def conj(x: Array, /) -> Array:

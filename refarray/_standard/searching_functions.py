@@ -14,10 +14,9 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.layout import broadcast_shapes, normalize_axis
 from refarray._base.profile import defaults
-from refarray._compute import freedom, pedantic
+from refarray._compute import casting, freedom, pedantic, reductions
 from refarray._compute.arguments import check, check_device, indices, operands
 from refarray._compute.array import Array
-from refarray._compute.casting import cast
 from refarray._compute.engine import adopt, call, compute, elementwise, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._compute.pipeline import (
@@ -30,7 +29,6 @@ from refarray._compute.pipeline import (
     ready,
     remember,
 )
-from refarray._compute.reductions import reduce
 from refarray._memory.native import ArrayBase, allocate
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
@@ -82,8 +80,8 @@ def count_nonzero(
 ) -> Array:
     """Number of elements along `axis` that are not zero; NaN is not zero."""
     check("count_nonzero", x)
-    mask = x if x.dtype is dtypes.bool else cast(x, dtypes.bool)
-    return reduce("add", mask, axis, keepdims, defaults(x.device).indexing)
+    mask = x if x.dtype is dtypes.bool else casting.cast(x, dtypes.bool)
+    return reductions.reduce("add", mask, axis, keepdims, defaults(x.device).indexing)
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:

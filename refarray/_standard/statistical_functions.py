@@ -14,18 +14,11 @@ from __future__ import annotations
 
 from refarray._base import profile
 from refarray._base.dtypes import DType
-from refarray._compute.arguments import check, check_python
+from refarray._compute import reductions
+from refarray._compute.arguments import Axes, check, check_python
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.pipeline import FLOATING, REAL, REAL_FLOATING
-from refarray._compute.reductions import (
-    Axes,
-    accumulate,
-    count,
-    in_sum_dtype,
-    reduce,
-)
-from refarray._compute.reductions import mean as mean_of
 from refarray._memory.native import allocate
 
 
@@ -42,7 +35,7 @@ def cumulative_prod(
     ValueError if there is more than one axis and none is given, or no axis at all.
     """
     initial = 1 if include_initial else None
-    return accumulate("cumulative_prod", "multiply", x, axis, dtype, initial)
+    return reductions.accumulate("cumulative_prod", "multiply", x, axis, dtype, initial)
 
 
 def cumulative_sum(
@@ -58,7 +51,7 @@ def cumulative_sum(
     ValueError if there is more than one axis and none is given, or no axis at all.
     """
     initial = 0 if include_initial else None
-    return accumulate("cumulative_sum", "add", x, axis, dtype, initial)
+    return reductions.accumulate("cumulative_sum", "add", x, axis, dtype, initial)
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -69,7 +62,7 @@ def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Arithmetic mean of floating-point elements; NaN if there is none."""
     check("mean", x, FLOATING)
-    return mean_of(x, axis, keepdims, count(x, axis))
+    return reductions.mean(x, axis, keepdims, reductions.count(x, axis))
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -89,8 +82,8 @@ def prod(
 
     With `dtype=None`, that of `x`; for integers below 64 bits, int64 or uint64.
     """
-    x, result = in_sum_dtype("prod", x, dtype)
-    return reduce("multiply", x, axis, keepdims, result)
+    x, result = reductions.in_sum_dtype("prod", x, dtype)
+    return reductions.reduce("multiply", x, axis, keepdims, result)
 
 
 def std(
@@ -119,8 +112,8 @@ def sum(
 
     With `dtype=None`, that of `x`; for integers below 64 bits, int64 or uint64.
     """
-    x, result = in_sum_dtype("sum", x, dtype)
-    return reduce("add", x, axis, keepdims, result)
+    x, result = reductions.in_sum_dtype("sum", x, dtype)
+    return reductions.reduce("add", x, axis, keepdims, result)
 
 
 def var(
@@ -141,9 +134,9 @@ def var(
 
 def _extreme(name: str, ufunc: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     check(name, x, REAL)
-    if not x._size and not count(x, axis):
+    if not x._size and not reductions.count(x, axis):
         raise ValueError(f"no elements have no {name} (x has shape {x._shape})")
-    return reduce(ufunc, x, axis, keepdims, x.dtype)
+    return reductions.reduce(ufunc, x, axis, keepdims, x.dtype)
 
 
 def _variance(
@@ -157,11 +150,13 @@ def _variance(
         )
     if profile.guarded:
         check_python(name, "correction", correction)
-    elements = count(x, axis)
-    center = mean_of(x, axis, True, elements)
+    elements = reductions.count(x, axis)
+    center = reductions.mean(x, axis, True, elements)
     squares: Array = allocate(x._shape, x.dtype, x.device, False)
     kernel = kernels(x.device)
     call(kernel.subtract, view(x), view(center), out=view(squares))
     call(kernel.square, view(squares), out=view(squares))
     degrees = elements - correction
-    return mean_of(squares, axis, keepdims, degrees if degrees > 0 else float("nan"))
+    return reductions.mean(
+        squares, axis, keepdims, degrees if degrees > 0 else float("nan")
+    )

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from refarray._base import dtypes, profile
 from refarray._base.layout import normalize_axis
-from refarray._compute.arguments import check, integer
+from refarray._compute import reductions
+from refarray._compute.arguments import Axes, check, integer
 from refarray._compute.array import Array
 from refarray._compute.pipeline import NUMERIC
-from refarray._compute.reductions import Axes, reduce
 from refarray._standard.elementwise_functions import positive, subtract
 from refarray._standard.manipulation_functions import concat
 
@@ -23,13 +23,13 @@ from refarray._standard.manipulation_functions import concat
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether every element along the axes is true: not zero; True if there is none."""
     check("all", x)
-    return reduce("logical_and", x, axis, keepdims, dtypes.bool)
+    return reductions.reduce("logical_and", x, axis, keepdims, dtypes.bool)
 
 
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether an element along the axes is true: not zero; False if there is none."""
     check("any", x)
-    return reduce("logical_or", x, axis, keepdims, dtypes.bool)
+    return reductions.reduce("logical_or", x, axis, keepdims, dtypes.bool)
 
 
 def diff(
