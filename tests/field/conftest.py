@@ -28,6 +28,23 @@ MARKS = {
     "bug": "bug(url): what the library does wrong, and where that is reported",
 }
 
+#: Statement of a class of the battery -> the test without which nothing is known of it.
+PROOFS = {
+    "takes": "test_takes_values",
+    "converts": "test_takes_values",
+    "copies": "test_our_writes_are_seen_there_and_its_writes_here",
+    "refusal": "test_refuses_other_types",
+    "refused_layouts": "test_refuses_other_layouts",
+    "copied_layouts": "test_takes_layouts",
+    "read_only": "test_our_read_only_memory",
+    "asks": "test_what_it_asks",
+    "gives": "test_gives_values",
+    "gives_writable": "test_gives_values",
+    "given_layouts": "test_gives_layouts",
+    "gives_version": "test_the_version_of_its_capsules",
+    "given_read_only": "test_its_read_only_memory",
+}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -71,6 +88,8 @@ class Recorder:
         items = [item for item in self.items if item.nodeid in self.passed]
         classes = {item.cls for item in items if issubclass(item.cls or object, Side)}
         kinds = sorted(classes, key=lambda kind: kind.__name__)
+        for kind in kinds:
+            require_proofs(kind, {i.originalname for i in items if i.cls is kind})  # type: ignore[attr-defined]
         statements = [statement(kind) for kind in kinds]
         record: dict[str, Any] = {
             "python": platform.python_version(),
@@ -110,6 +129,15 @@ def sentences(items: list[pytest.Item], mark: str) -> list[Any]:
             "url": marker.args[0] if marker.args else None,
         }
     return list(found.values()) if mark == "bug" else list(found)
+
+
+def require_proofs(kind: Any, passed: set[str]) -> None:
+    """Let no class state what no test of it has shown."""
+    for attribute, test in PROOFS.items():
+        if getattr(kind, attribute, None) and test not in passed:
+            raise pytest.UsageError(
+                f"{kind.__name__} states {attribute!r}, and {test} has not passed"
+            )
 
 
 def statement(kind: Any) -> dict[str, Any]:
