@@ -1,11 +1,15 @@
 """Unknown sizes as Dask has them, and what array-api-compat makes of lazy profiles.
 
-Dask is asked for shapes only; it computes nothing here.
+Dask is asked for shapes only; it computes nothing here, but in `make engines`.
+
+Install: dask[array]==2026.8.0 array-api-compat==1.16.0
+In CI: yes
 """
 
 import math
 
 import pytest
+from exchange import library
 from unknown_sizes.cases import CASES
 from unknown_sizes.operands import Operands
 from unknown_sizes.refusals import REFUSALS
@@ -13,9 +17,13 @@ from unknown_sizes.refusals import REFUSALS
 import refarray
 from refarray import profiles
 
-HINT = "is not installed; `make field` installs it"
-compat = pytest.importorskip("array_api_compat", reason=f"array-api-compat {HINT}")
-pytest.importorskip("dask.array", reason=f"Dask {HINT}")
+compat = library("array_api_compat", "dask")
+dask = library("dask")
+library("dask.array", "dask")
+
+LIBRARY = "Dask"
+VERSION = dask.__version__
+DIRECTIONS = "none"
 
 
 @pytest.fixture
@@ -29,8 +37,10 @@ def shape_of(x):
     return tuple(None if math.isnan(n) else n for n in x.shape)
 
 
+@pytest.mark.works
 @pytest.mark.filterwarnings("ignore")
 def test_dask_and_the_profile_agree_on_what_is_unknown(xp):
+    """It has no DLPack. It and the profile `dask` agree on which sizes are unknown."""
     agreed = 0
     for case in CASES:
         try:
@@ -52,9 +62,11 @@ ALLOWED = {
 }
 
 
+@pytest.mark.works
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
 def test_what_the_profile_refuses_dask_refuses(refusal, xp):
+    """What the profile `dask` refuses, Dask refuses."""
     arrays = Operands(xp)
     if refusal.name in ALLOWED:
         refusal.call(xp, arrays)
@@ -63,8 +75,10 @@ def test_what_the_profile_refuses_dask_refuses(refusal, xp):
             refusal.call(xp, arrays)
 
 
+@pytest.mark.works
 @pytest.mark.parametrize("name", ["dask", "jit"])
 def test_array_api_compat_takes_arrays_for_lazy(name):
+    """array-api-compat takes arrays of the profiles `dask` and `jit` for lazy ones."""
     x = refarray.asarray([3.0, 1.0, 2.0])
     assert not compat.is_lazy_array(x)
     with profiles.use(name):
