@@ -2,10 +2,11 @@
 
 cffi in API mode: `ffi` shows the structs of dlpack.h to Python, `lib` calls the
 functions of interface.h and trace.h, and `lib.ra_install` adds the types and fast
-functions of native.c. Reading order of the C code: dlpack.h, interface.h, memory.h,
-memory.c, tensor.h, tensor.c, deferred.h, deferred.c (no Python up to here), objects.h,
-registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c, operators.c,
-devices.c, export.c, import.c, consumer.c, exchange.c, trace.h, trace.c, native.c.
+functions of native.c. Reading order of the C code: dlpack.h, interface.h, system.h,
+memory.h, memory.c, tensor.h, tensor.c, deferred.h, deferred.c (no Python up to here),
+objects.h, registry.c, buffer.c, objects.c, spare.c, make.c, index.c, compute.c,
+operators.c, devices.c, export.c, import.c, consumer.c, exchange.c, trace.h, trace.c,
+native.c.
 """
 
 import sysconfig
@@ -22,6 +23,12 @@ HEADERS = ["dlpack.h", "interface.h", "trace.h"]
 # Free-threaded builds have no limited API before Python 3.15.
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
+# MSVC has C11's atomics from Visual Studio 2022 17.5 on, if it is asked for them.
+if sysconfig.get_platform().startswith("win"):
+    FLAGS = ["/std:c11", "/experimental:c11atomics"]
+else:
+    FLAGS = ["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"]
+
 ffibuilder = FFI()
 for header in HEADERS:
     ffibuilder.cdef((HERE / header).read_text())
@@ -35,7 +42,7 @@ ffibuilder.set_source(
     # 3.11: the first limited API with the buffer protocol. cffi alone asks for 3.2.
     define_macros=[("Py_LIMITED_API", "0x030b0000")] if LIMITED else [],
     py_limited_api=LIMITED,
-    extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
+    extra_compile_args=FLAGS,
 )
 
 if __name__ == "__main__":

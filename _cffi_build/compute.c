@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "system.h"
+
 /* A function that makes run(kernel, ...), which lets no warning of a kernel out: see
  * refarray/_compute/engine.py. Each thread has one, in the dict that dies with it. */
 static PyObject *make_run;
@@ -126,7 +128,7 @@ PyObject *ra_py_compute(PyObject *module, PyObject *const *args, Py_ssize_t n)
 /* ---- Elementwise, once there is a plan ------------------------------------------------- */
 
 /* Python scalars have the keys of the two dtypes which are only held. */
-enum { INT = 14, FLOAT = 15, NO_OPERAND = -1 };
+enum { PYTHON_INT = 14, PYTHON_FLOAT = 15, NO_OPERAND = -1 };
 
 static int key_of(PyObject *operand)
 {
@@ -135,8 +137,8 @@ static int key_of(PyObject *operand)
         return ra_is_held(dtype) ? NO_OPERAND : ra_dtype_key(dtype);
     }
     if (PyFloat_CheckExact(operand))
-        return FLOAT;
-    return PyLong_CheckExact(operand) ? INT : NO_OPERAND;
+        return PYTHON_FLOAT;
+    return PyLong_CheckExact(operand) ? PYTHON_INT : NO_OPERAND;
 }
 
 /* Whether an element of the dtype can be that integer, exactly. */
@@ -208,12 +210,12 @@ static PyObject *find_plan(PyObject *plans, PyObject *const *operands, Py_ssize_
     *device = NULL;
     for (Py_ssize_t i = 0; i < n; i++) {
         int key = key_of(operands[i]);
-        if (key == NO_OPERAND || (key == INT && integer))
+        if (key == NO_OPERAND || (key == PYTHON_INT && integer))
             return NULL;
         index = 16 * index + key;
-        if (key == INT)
+        if (key == PYTHON_INT)
             integer = operands[i];
-        if (key == INT || key == FLOAT)
+        if (key == PYTHON_INT || key == PYTHON_FLOAT)
             continue;
         ArrayObject *a = (ArrayObject *)operands[i];
         if (!dtype) {
@@ -294,7 +296,7 @@ static int join_shapes(PyObject *arrays, int64_t axis, meeting *m, ArrayObject *
         for (int32_t i = 0; i < m->ndim; i++)
             if (i != axis && ra_shape(a)[i] != m->shape[i])
                 return 0;
-        if (__builtin_add_overflow(m->shape[axis], ra_shape(a)[axis], &m->shape[axis]))
+        if (ra_add(m->shape[axis], ra_shape(a)[axis], &m->shape[axis]))
             return 0;
     }
     return n > 0;

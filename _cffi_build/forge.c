@@ -8,14 +8,14 @@
  * Next: forge_exchange.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "dlpack.h"
 #include "forge.h"
+#include "system.h"
 
 static void count(int64_t *counter) { atomic_fetch_add((_Atomic int64_t *)counter, 1); }
 
@@ -184,10 +184,9 @@ typedef struct {
     int legacy;
 } call;
 
-static void *call_on_thread(void *argument)
+static void call_on_thread(void *argument)
 {
     delete_managed(((call *)argument)->managed, ((call *)argument)->legacy);
-    return NULL;
 }
 
 static PyObject *call_deleter(PyObject *module, PyObject *args)
@@ -221,7 +220,6 @@ static PyObject *call_deleter_on_foreign_thread(PyObject *module, PyObject *args
 {
     unsigned long long address;
     call target;
-    pthread_t thread;
     int failed;
     if (!PyArg_ParseTuple(args, "Kp:call_deleter_on_foreign_thread", &address,
                           &target.legacy))
@@ -230,9 +228,7 @@ static PyObject *call_deleter_on_foreign_thread(PyObject *module, PyObject *args
     if (!has_deleter(target.managed, target.legacy))
         Py_RETURN_NONE;
     Py_BEGIN_ALLOW_THREADS
-    failed = pthread_create(&thread, NULL, call_on_thread, &target);
-    if (!failed)
-        pthread_join(thread, NULL);
+    failed = ra_run_on_thread(call_on_thread, &target);
     Py_END_ALLOW_THREADS
     if (failed) {
         PyErr_SetString(PyExc_RuntimeError, "no thread could be started");
@@ -249,9 +245,8 @@ static void call_late(void)
     if (Py_IsInitialized())
         return;
     delete_managed(late_call.managed, late_call.legacy);
-    static const char message[] = "late deleter returned\n";
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-        _exit(3);
+    if (fputs("late deleter returned\n", stderr) < 0)
+        _Exit(3);
 }
 
 static PyObject *call_deleter_after_exit(PyObject *module, PyObject *args)
@@ -280,19 +275,19 @@ typedef struct watch {
     struct watch *next;
 } watch;
 
-static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static ra_lock watch_lock = RA_LOCK_INIT;
 static watch *watches;
 
 static void *watched_deleter(void *managed)
 {
     void *deleter = NULL;
-    pthread_mutex_lock(&watch_lock);
+    ra_lock_take(&watch_lock);
     for (watch *w = watches; w && !deleter; w = w->next)
         if (w->managed == managed && w->calls == 0) {
             w->calls = 1;
             deleter = w->deleter;
         }
-    pthread_mutex_unlock(&watch_lock);
+    ra_lock_give(&watch_lock);
     return deleter;
 }
 
@@ -328,10 +323,10 @@ static PyObject *watch_deleter(PyObject *module, PyObject *args)
         w->deleter = (void *)managed->deleter;
         managed->deleter = watched_versioned;
     }
-    pthread_mutex_lock(&watch_lock);
+    ra_lock_take(&watch_lock);
     w->next = watches;
     watches = w;
-    pthread_mutex_unlock(&watch_lock);
+    ra_lock_give(&watch_lock);
     return PyLong_FromUnsignedLongLong((uintptr_t)w);
 }
 
@@ -340,9 +335,9 @@ static PyObject *watched_calls(PyObject *module, PyObject *handle)
     unsigned long long address = PyLong_AsUnsignedLongLong(handle);
     if (PyErr_Occurred())
         return NULL;
-    pthread_mutex_lock(&watch_lock);
+    ra_lock_take(&watch_lock);
     int calls = ((watch *)(uintptr_t)address)->calls;
-    pthread_mutex_unlock(&watch_lock);
+    ra_lock_give(&watch_lock);
     return PyLong_FromLong(calls);
 }
 

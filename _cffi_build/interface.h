@@ -1,6 +1,6 @@
 /* What Python calls through cffi's `lib`. cffi parses this file, so it holds plain
  * declarations only. cffi lets go of the GIL around each call: nothing here may touch a
- * Python object (ra_install takes the GIL itself). Next: memory.h. */
+ * Python object (ra_install takes the GIL itself). Next: system.h. */
 
 /* Everything that is counted; a snapshot, in no promised order between threads. */
 typedef struct {

@@ -2,12 +2,47 @@
 #define _GNU_SOURCE     /* MAP_ANONYMOUS, MADV_HUGEPAGE */
 #include "memory.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "system.h"
+
+#ifdef _WIN32
+#include <malloc.h>
+#else
 #include <sys/mman.h>
+#endif
 
 /* ---- Blocks from the system --------------------------------------------------------- */
+
+#ifdef _WIN32
+
+static void *system_small(size_t size) { return _aligned_malloc(size, RA_ALIGNMENT); }
+
+/* Reserve one huge page more than needed, and use the aligned part. What is reserved only
+ * costs no memory. The pages are zero. */
+static void *system_large(size_t size)
+{
+    char *raw = VirtualAlloc(NULL, size + RA_HUGE_PAGE, MEM_RESERVE, PAGE_NOACCESS);
+    if (!raw)
+        return NULL;
+    char *block = raw + (0 - (uintptr_t)raw) % RA_HUGE_PAGE;
+    if (VirtualAlloc(block, size, MEM_COMMIT, PAGE_READWRITE))
+        return block;
+    VirtualFree(raw, 0, MEM_RELEASE);
+    return NULL;
+}
+
+static void system_free(void *block, size_t size)
+{
+    MEMORY_BASIC_INFORMATION pages;
+    if (size < RA_HUGE_PAGE)
+        _aligned_free(block);
+    else if (VirtualQuery(block, &pages, sizeof pages))
+        VirtualFree(pages.AllocationBase, 0, MEM_RELEASE);
+}
+
+#else
 
 static void *system_small(size_t size)
 {
@@ -42,6 +77,8 @@ static void system_free(void *block, size_t size)
         free(block);
 }
 
+#endif
+
 /* ---- Size classes ------------------------------------------------------------------- */
 
 /* Four classes to each doubling, so that at most a quarter of a block is spare:
@@ -69,7 +106,7 @@ typedef struct free_block {
     size_t size;
 } free_block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ra_lock lock = RA_LOCK_INIT;
 static free_block *cache[CLASSES];
 static size_t cached_bytes;
 static size_t cache_limit = RA_DEFAULT_CACHE_LIMIT;
@@ -80,18 +117,14 @@ static _Atomic int64_t events[4];
 
 /* A child of fork has only the forking thread. Had another thread held the lock at that
  * moment, the child's first allocation would wait for ever; so fork takes the lock. */
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
-
-static void register_fork_handlers(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
+static void before_fork(void) { ra_lock_take(&lock); }
+static void after_fork(void) { ra_lock_give(&lock); }
 
 void ra_memory_init(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_fork_handlers);
+    static _Atomic int is_done;
+    if (!atomic_exchange(&is_done, 1))
+        ra_at_fork(before_fork, after_fork);
 }
 
 static void free_list(free_block *block)
@@ -124,27 +157,27 @@ static free_block *make_room(size_t wanted, int keep)
 
 void ra_cache_set_limit(size_t nbytes)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     cache_limit = nbytes;
     free_block *evicted = make_room(0, -1);
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     free_list(evicted);
 }
 
 void ra_cache_empty(void)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     size_t limit = cache_limit;
     cache_limit = 0;
     free_block *evicted = make_room(0, -1);
     cache_limit = limit;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     free_list(evicted);
 }
 
 static void *take_cached(unsigned class)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     free_block *block = cache[class];
     if (block) {
         cache[class] = block->next;
@@ -153,7 +186,7 @@ static void *take_cached(unsigned class)
     } else {
         cache_misses++;
     }
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     return block;
 }
 
@@ -188,7 +221,7 @@ void ra_block_free(void *block, size_t nbytes)
     size_t size;
     unsigned class = size_class(nbytes, &size);
 
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     free_block *evicted = NULL;
     int cached = size <= cache_limit;
     if (cached) {
@@ -202,7 +235,7 @@ void ra_block_free(void *block, size_t nbytes)
         cache[class] = entry;
         cached_bytes += size;
     }
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
 
     free_list(evicted);
     if (!cached)
@@ -260,11 +293,11 @@ int ra_buffer_count_cached(ra_buffer *self)
         return 0;
     size_t size;
     size_class(self->nbytes, &size);
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     int fits = cached_bytes + size <= cache_limit;
     if (fits)
         cached_bytes += size;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     if (fits)
         count_live(self, -1);
     return fits;
@@ -274,10 +307,10 @@ void ra_buffer_count_live(ra_buffer *self, int reused)
 {
     size_t size;
     size_class(self->nbytes, &size);
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     cached_bytes -= size;
     cache_hits += reused;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     count_live(self, 1);
 }
 
@@ -305,12 +338,12 @@ void ra_count(ra_event event)
 
 void ra_memory_statistics(ra_statistics *out)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     out->cached_bytes = (int64_t)cached_bytes;
     out->cache_limit = (int64_t)cache_limit;
     out->cache_hits = cache_hits;
     out->cache_misses = cache_misses;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     out->live_bytes = atomic_load(&live_bytes);
     out->live_buffers = atomic_load(&live_buffers);
     out->exported = atomic_load(&events[RA_EXPORTED]);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "system.h"
+
 /* ---- Layouts ------------------------------------------------------------------------ */
 
 /* The product wraps where it does not fit; ra_measure refuses such shapes. An empty axis
@@ -49,19 +51,6 @@ void ra_scramble_strides(int32_t ndim, const int64_t *shape, int64_t *strides,
     }
 }
 
-/* a * b for a >= 0, any b. Returns 0, or 1 when the product does not fit. */
-static int multiply(int64_t a, int64_t b, int64_t *out)
-{
-#ifdef __GNUC__
-    return __builtin_mul_overflow(a, b, out);   /* three divisions for each axis less */
-#else
-    if (a != 0 && (b > INT64_MAX / a || b < -(INT64_MAX / a)))
-        return 1;
-    *out = a * b;
-    return 0;
-#endif
-}
-
 const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,
                        int64_t itemsize, ra_extent *out)
 {
@@ -72,7 +61,7 @@ const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *stride
         if (shape[i] < 0)
             return "its shape has a negative extent";
         /* Empty axes do not shrink the product: 2**62 x 2**62 x 0 is no honest shape. */
-        if (shape[i] > 0 && multiply(bytes, shape[i], &bytes))
+        if (shape[i] > 0 && ra_multiply(bytes, shape[i], &bytes))
             return "its shape holds more than 2**63 - 1 bytes";
         size *= shape[i];
     }
@@ -82,7 +71,7 @@ const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *stride
     }
     for (int32_t i = 0; i < ndim; i++) {
         int64_t reach;
-        if (multiply(shape[i] - 1, strides[i], &reach) || multiply(itemsize, reach, &reach))
+        if (ra_multiply(shape[i] - 1, strides[i], &reach) || ra_multiply(itemsize, reach, &reach))
             return too_large;
         int64_t *end = reach < 0 ? &low : &high;
         if ((reach < 0 && low < INT64_MIN / 2 - reach) ||
@@ -91,6 +80,14 @@ const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *stride
         *end += reach;
     }
     *out = (ra_extent){low, high + itemsize, size};
+    return NULL;
+}
+
+const char *ra_check_place(const void *first, const ra_extent *extent)
+{
+    uintptr_t start = (uintptr_t)first;
+    if ((uintptr_t)-extent->low >= start || (uintptr_t)extent->high > UINTPTR_MAX - start)
+        return "its elements leave the address space";
     return NULL;
 }
 
@@ -122,11 +119,8 @@ const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *s
     uintptr_t base = (uintptr_t)tensor->data;
     if (tensor->byte_offset > (uint64_t)INT64_MAX || base > UINTPTR_MAX - tensor->byte_offset)
         return "its byte_offset leaves the address space";
-    uintptr_t start = base + tensor->byte_offset;
-    if ((uintptr_t)-extent->low > start || (uintptr_t)extent->high > UINTPTR_MAX - start)
-        return "its elements leave the address space";
-    *first = (char *)start;
-    return NULL;
+    *first = (char *)(base + tensor->byte_offset);
+    return ra_check_place(*first, extent);
 }
 
 /* ---- Exports ------------------------------------------------------------------------ */

@@ -6,9 +6,9 @@
  *
  * Next: native.c. */
 #include "objects.h"
+#include "system.h"
 #include "trace.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,51 +22,51 @@ int64_t ra_trace_next(void)
 
 /* A capsule knows its record by number, and holds none: some consumers take the destructor
  * away, and others drop the capsule long after the tensor. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ra_lock lock = RA_LOCK_INIT;
 static ra_trace_record *records;
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void before_fork(void) { ra_lock_take(&lock); }
+static void after_fork(void) { ra_lock_give(&lock); }
 
 static void add(ra_trace_record *record)
 {
     static int is_safe_across_fork;
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     record->next = records;
     records = record;
     if (!is_safe_across_fork)
-        is_safe_across_fork = !pthread_atfork(before_fork, after_fork, after_fork);
-    pthread_mutex_unlock(&lock);
+        is_safe_across_fork = !ra_at_fork(before_fork, after_fork);
+    ra_lock_give(&lock);
 }
 
 static ra_trace_record *hold(int64_t number)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     ra_trace_record *record = records;
     while (record && record->number != number)
         record = record->next;
     if (record)
         record->holders++;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     return record;
 }
 
 void ra_trace_let_go(ra_trace_record *record)
 {
-    pthread_mutex_lock(&lock);
+    ra_lock_take(&lock);
     int is_last = --record->holders == 0;
     ra_trace_record **link = &records;
     while (is_last && *link != record)
         link = &(*link)->next;
     if (is_last)
         *link = record->next;
-    pthread_mutex_unlock(&lock);
+    ra_lock_give(&lock);
     if (is_last)
         free(record);
 }
 
 /* Whose destructor this thread is in. */
-static _Thread_local ra_trace_record *in_destructor_of;
+static RA_THREAD_LOCAL ra_trace_record *in_destructor_of;
 
 static void note(ra_trace_record *record, int what, int name)
 {
