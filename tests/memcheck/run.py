@@ -28,7 +28,7 @@ HARNESS = ROOT / "tests" / "native" / "harness.c"
 
 TESTS = [
     "tests/native/test_memory.py",
-    "tests/dlpack/test_numpy.py",
+    "tests/dlpack/test_with_numpy.py",
     "tests/dlpack/test_forge.py",
     "tests/dlpack/test_lifetime.py",
     "tests/dlpack/test_lifetime_elsewhere.py",

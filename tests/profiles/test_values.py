@@ -124,7 +124,9 @@ def test_values_cannot_be_had(name: str, a: Any) -> None:
         READS[name](a)
 
 
-@pytest.mark.parametrize("function", [np.sin, np.isnan, np.sum], ids=str)
+@pytest.mark.parametrize(
+    "function", [np.sin, np.isnan, np.sum], ids=lambda f: f.__name__
+)
 def test_numpy_functions_are_refused(function: Any, a: Any) -> None:
     with pytest.raises(TypeError, match="does not support ufuncs"):
         function(a.vector)

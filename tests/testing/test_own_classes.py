@@ -97,7 +97,9 @@ class WrappedAdapter(Adapter):
 PRODUCER = range(1, 37)
 
 
-@pytest.mark.parametrize("adapter", [MappedAdapter(), WrappedAdapter()], ids=str)
+@pytest.mark.parametrize(
+    "adapter", [MappedAdapter(), WrappedAdapter()], ids=lambda a: a.name
+)
 def test_a_class_of_ones_own_keeps_every_rule_of_a_producer(adapter):
     findings = check(adapter, PRODUCER)
     assert [f for f in findings if f.verdict in ("fail", "crash")] == []

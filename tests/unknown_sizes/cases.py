@@ -30,7 +30,7 @@ def _cases(table: dict[str, list[Any]], prefix: str = "") -> list[Case]:
 
 
 CASES = [
-    *_cases({name: ELEMENTWISE[name] for name in ELEMENTWISE.keys() - OTHERS.keys()}),
+    *_cases({name: ELEMENTWISE[name] for name in ELEMENTWISE if name not in OTHERS}),
     *_cases(OTHERS),
     *_cases(LINALG, "linalg."),
     *_cases(FFT, "fft."),
