@@ -23,7 +23,7 @@ demo: $(VENV)/installed ## share an array with NumPy and see every field of the 
 	@$(BIN)/python -m refarray demo
 
 test: $(VENV)/test ## the test suite
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 # VERSION of the standard, EXAMPLES for each test; with CORRECTED=1, two lines of the suite
 # that are wrong for 2021.12 and 2022.12 are replaced first. DEVICE=simulated makes a
