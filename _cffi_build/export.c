@@ -263,17 +263,21 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     const char *wrong = ra_measure(tensor.ndim, shape, strides, (bits * lanes + 7) / 8, &extent);
     if (!wrong && extent.size && !tensor.data)
         wrong = "its address is NULL though it has elements";
+    if (!wrong && extent.size)
+        wrong = ra_check_place(tensor.data, &extent);
     if (wrong) {
         PyErr_Format(PyExc_ValueError,
                      "this memory cannot be exported: %s (DLPack, DLTensor)", wrong);
         return NULL;
     }
-    if (!extent.size)
+    char *lowest = NULL;
+    if (extent.size)
+        lowest = (char *)tensor.data + extent.low;
+    else
         tensor.data = NULL;
     ra_normalize_strides(tensor.ndim, shape, strides);
-    ra_buffer *buffer = ra_buffer_wrap((char *)tensor.data + extent.low,
-                                       (size_t)(extent.high - extent.low), "owner", flags,
-                                       Py_NewRef(args[5]), release_owner);
+    ra_buffer *buffer = ra_buffer_wrap(lowest, (size_t)(extent.high - extent.low), "owner",
+                                       flags, Py_NewRef(args[5]), release_owner);
     if (!buffer) {
         Py_DECREF(args[5]);
         return PyErr_NoMemory();

@@ -38,6 +38,10 @@ void ra_scramble_strides(int32_t ndim, const int64_t *shape, int64_t *strides,
 const char *ra_measure(int32_t ndim, const int64_t *shape, const int64_t *strides,
                        int64_t itemsize, ra_extent *out);
 
+/* Check that there are addresses, and none of them NULL, for all elements: some. Returns
+ * NULL, or what is wrong. */
+const char *ra_check_place(const void *first, const ra_extent *extent);
+
 /* Check everything about a tensor that does not depend on its dtype and device being
  * known. On success `strides` (room for RA_MAX_NDIM) holds its strides, written out when
  * they were NULL, and `first` its first element. Returns NULL, or what is wrong. */
