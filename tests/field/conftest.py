@@ -101,7 +101,7 @@ class Recorder:
         for item in items:
             for word in ("LIBRARY", "VERSION", "DIRECTIONS"):
                 said = getattr(item.module, word, None)  # type: ignore[attr-defined]
-                if said is not None:
+                if isinstance(said, str):  # VERSION of arrays.py is a pair
                     key = "name" if word == "LIBRARY" else word.lower()
                     record[key] = str(said)
         if not {"name", "version"} <= set(record):
