@@ -257,7 +257,7 @@ def restart(label: str) -> None:
     _profile.restart(label)
 
 
-def use_environment() -> None:
+def _use_environment() -> None:
     """Make the profile in REFARRAY_PROFILE the default of the process.
 
     Empty, it says nothing. ValueError for what is no profile.

@@ -1,4 +1,7 @@
-"""`python -m refarray`: what it lists, what its commands say, and how it ends."""
+"""`python -m refarray`: what it lists, what its commands say, and how it ends.
+
+More than 400 lines: much of it is the output that users see, in full.
+"""
 
 import io
 import json

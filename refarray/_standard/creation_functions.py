@@ -4,6 +4,8 @@
 `device=None` means the CPU, or the device of the array given. TypeError for a dtype or
 device that is none, ValueError for a negative size, MemoryError with the size asked.
 
+More than 400 lines: the files of this folder are the chapters of the standard, whole.
+
 Next: `data_type_functions.py`.
 """
 

@@ -28,6 +28,11 @@ CHILD = "refarray.testing.child"
 DEFAULT_PATIENCE = "60"
 #: Seconds that a library may take to be imported.
 LONGEST_START = 300.0
+#: How a process ends that we kill; on Windows as if it had ended itself.
+if sys.platform == "win32":
+    KILLED = 1
+else:
+    KILLED = -signal.SIGKILL
 
 
 def patience() -> float:
@@ -145,8 +150,10 @@ def _end(code: int, said: str, last: float) -> str:
     """Say how a child ended."""
     if "Timeout" in said:
         return f"no answer after {patience():g} s"
-    if code == -signal.SIGKILL and time.monotonic() - last > patience():
+    if code == KILLED and time.monotonic() - last > patience():
         return f"no answer after {time.monotonic() - last:.0f} s"
+    if sys.platform == "win32" and code >= 0xC0000000:
+        return f"the process died of exception {code:#x}"
     if code < 0:
         return f"the process died of {signal.Signals(-code).name}"
     lines = said.strip().splitlines()[-1:] or ["nothing on stderr"]

@@ -107,6 +107,22 @@ class PlainSpace:
         )
 
 
+def _two_views(nbytes: int) -> tuple[mmap.mmap, mmap.mmap]:
+    """Map one anonymous file twice: where nothing can be used, and where all can."""
+    if sys.platform != "linux":
+        raise OSError("two views of one memory need Linux")
+    file = os.memfd_create("refarray simulated CUDA devices")
+    try:
+        os.ftruncate(file, nbytes)
+        shared = mmap.MAP_SHARED
+        return (
+            mmap.mmap(file, nbytes, flags=shared, prot=0),
+            mmap.mmap(file, nbytes, flags=shared),
+        )
+    finally:
+        os.close(file)
+
+
 class ProtectedSpace:
     """Memory with two views: addresses that the host cannot use, and a shadow.
 
@@ -117,16 +133,7 @@ class ProtectedSpace:
     _ALIGNMENT = 512
 
     def __init__(self) -> None:
-        if sys.platform != "linux":
-            raise OSError("two views of one memory need Linux")
-        file = os.memfd_create("refarray simulated CUDA devices")
-        try:
-            os.ftruncate(file, self._NBYTES)
-            shared = mmap.MAP_SHARED
-            self._view = mmap.mmap(file, self._NBYTES, flags=shared, prot=0)
-            self._shadow = mmap.mmap(file, self._NBYTES, flags=shared)
-        finally:
-            os.close(file)
+        self._view, self._shadow = _two_views(self._NBYTES)
         self._base = address_of(self._view)
         self._bytes = memoryview(self._shadow)
         self._taken: list[tuple[int, int]] = []  # (first, after last), sorted

@@ -1,4 +1,7 @@
-"""The simulated CUDA driver: memory, and the mistakes that are made with it."""
+"""The simulated CUDA driver: memory, and the mistakes that are made with it.
+
+More than 400 lines: one test for each mistake, in the order of the driver's calls.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The table: docs/reference/unspecified.md. A row is named by its first two columns. What
 `strict` does in each case has tests in tests/unspecified.
+
+More than 400 lines: it has the rows of one table, in the table's order.
 """
 
 from __future__ import annotations

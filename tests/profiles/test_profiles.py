@@ -1,4 +1,7 @@
-"""Profiles: names, flags, where they are in force, and what each of them says."""
+"""Profiles: names, flags, where they are in force, and what each of them says.
+
+More than 400 lines: a section for each of the twelve profiles, to be read side by side.
+"""
 
 from __future__ import annotations
 

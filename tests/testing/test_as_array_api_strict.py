@@ -1,4 +1,7 @@
-"""The stand-in for array-api-strict, each time in a process of its own."""
+"""The stand-in for array-api-strict, each time in a process of its own.
+
+More than 400 lines: the programs of those processes stand in it as text.
+"""
 
 from __future__ import annotations
 
