@@ -24,7 +24,8 @@ def test_every_planted_fault_is_noticed():
     nodes = [f"{PLANTED}::{kind}::{test}" for kind, test in faults.items()]
     ended = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider"),
+            *(sys.executable, "-m", "pytest", "-q", "-rf", "--tb=no"),
+            *("-p", "no:cacheprovider"),
             *(f"{PLANTED}::TestNothingIsWrong", *nodes),
         ],
         capture_output=True,
