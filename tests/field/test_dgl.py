@@ -56,6 +56,7 @@ class Dgl(Adapter):
 class TestExchange(Exchange):
     adapter = Dgl()
     takes = Dgl.dtypes
+    refusal = "held, but not read"  # test_refuses_other_types shows it
     refused_layouts = dict.fromkeys(
         ["strided", "transposed", "offset", "column", "one row", "reversed"],
         "wrong values",
