@@ -15,8 +15,10 @@ passes is published: a failure ends with status 1, and the row stays as it was.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,12 +96,21 @@ def run(environment: Environment) -> dict[str, Any]:
     return {**found, "date": time.strftime("%Y-%m-%d")}
 
 
+def about(environment: Environment) -> str:
+    """Return what the docstring of a test says, without its title and its lines."""
+    path = FIELD / f"test_{environment.name}.py"
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    _, _, prose = text.partition("\n")
+    return " ".join(re.sub(r"^[A-Z][\w ]*:.*$", "", prose, flags=re.MULTILINE).split())
+
+
 def not_installed(environment: Environment, reason: NotInstalled) -> dict[str, Any]:
     """Return the row of a library that cannot be had here."""
     return {
         "name": environment.line("Name") or environment.name,
         "tried": " ".join(["pip install", *environment.requirements]),
         "reason": " ".join(str(reason).split()),
+        "about": about(environment),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "date": time.strftime("%Y-%m-%d"),
@@ -158,8 +169,9 @@ def publish(environment: Environment, found: Any) -> tuple[bool, str]:
         words = f"{found['version']}: {found['tests']} tests passed"
     data[environment.name] = found
     data = dict(sorted(data.items()))
+    page = field_page.page(data)
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(field_page.page(data), encoding="utf-8")
+    PAGE.write_text(page, encoding="utf-8")
     return True, words
 
 

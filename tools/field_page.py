@@ -73,6 +73,8 @@ def section(row: Mapping[str, Any]) -> Iterator[str]:
     if "reason" in row:
         yield f"Tried: `{row['tried']}` (Python {row['python']}, {row['platform']})."
         yield f"It ended with: {plain(row['reason'])}."
+        if row.get("about"):
+            yield f"\n{row['about']}"
         return
     yield (
         f"{row['version']}, Python {row['python']}, {row['platform']}, {row['date']}; "
@@ -101,16 +103,7 @@ def taking(told: Mapping[str, Any]) -> Iterator[str]:
     yield types_of(told["takes"]) + (refused if len(told["takes"]) < ALL else "")
     for mine, its in told["converts"].items():
         yield f"{mine} becomes {its}"
-    if told["copies"]:
-        yield "every array is copied"
-    layouts = told["refused_layouts"]
-    if layouts:
-        listed = (f"{name} ({names_of(error)})" for name, error in layouts.items())
-        yield f"layouts that it refuses: {', '.join(listed)}"
-    if told["copied_layouts"]:
-        yield f"layouts that it copies: {', '.join(told['copied_layouts'])}"
-    if not told["copies"] and not layouts and not told["copied_layouts"]:
-        yield "every layout, without a copy"
+    yield from layouts(told)
     words = {
         "kept": "read-only memory stays read-only",
         "lost": "it forgets that memory is read-only",
@@ -120,6 +113,21 @@ def taking(told: Mapping[str, Any]) -> Iterator[str]:
     if told["asks"] is not None:
         keywords = ", ".join(f"{k}={shown(v)}" for k, v in told["asks"].items())
         yield f"it asks `__dlpack__({keywords})`"
+
+
+def layouts(told: Mapping[str, Any]) -> Iterator[str]:
+    """Say which layouts a library shares, copies and refuses."""
+    refused: dict[str, list[str]] = {}
+    for name, error in told["refused_layouts"].items():
+        refused.setdefault(names_of(error), []).append(name)
+    for error, names in refused.items():
+        yield f"refused layouts: {', '.join(names)} ({error})"
+    if told["copied_layouts"]:
+        yield f"copied layouts: {', '.join(told['copied_layouts'])}"
+    others = (
+        "every other layout" if refused or told["copied_layouts"] else "every layout"
+    )
+    yield f"{others} is copied" if told["copies"] else f"{others} without a copy"
 
 
 def giving(told: Mapping[str, Any]) -> Iterator[str]:
@@ -147,8 +155,10 @@ def types_of(names: Sequence[str]) -> str:
 
 
 def names_of(errors: str | Sequence[str]) -> str:
-    """Return exceptions by name."""
-    return f"`{errors}`" if isinstance(errors, str) else " or ".join(errors)
+    """Return exceptions by name, and other words as they are."""
+    if not isinstance(errors, str):
+        return " or ".join(map(names_of, errors))
+    return errors if " " in errors else f"`{errors}`"
 
 
 def shown(value: Any) -> str:

@@ -13,6 +13,8 @@ import refarray as xp
 
 strict = library("array_api_strict")
 
+LIBRARY = "array-api-strict"
+
 
 class TestExchange(Exchange):
     adapter = load("array_api_strict")

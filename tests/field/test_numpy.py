@@ -11,6 +11,8 @@ from exchange import Exchange, load
 import refarray as xp
 from refarray.testing import doubles
 
+LIBRARY = "NumPy"
+
 
 class TestExchange(Exchange):
     adapter = load("numpy")
