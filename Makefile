@@ -12,7 +12,7 @@ DOCS   := .environments/docs
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests field memcheck dlpack-matrix clients \
+.PHONY: help demo test array-api-tests field memcheck fuzz long-run dlpack-matrix clients \
         client-profiles engines lint format types layers bench docs wheel clean
 .DEFAULT_GOAL := help
 
@@ -42,6 +42,14 @@ field: $(VENV)/test ## the exchange with every library, and its table [LIBRARIES
 
 memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the C compiler
 	@$(BIN)/python tests/memcheck/run.py
+
+# Forged capsules, found by libFuzzer where atheris installs; in an environment of its own.
+MINUTES ?= 1
+fuzz: $(VENV)/test ## forged capsules against the importer [MINUTES=60]
+	@$(BIN)/python tools/fuzz.py $(MINUTES)
+
+long-run: $(VENV)/test ## exchange and compute; memory stays as it is [MINUTES=60]
+	@$(BIN)/python tests/stress/long_run.py $(MINUTES)
 
 # LIBRARIES="torch jax" checks only these again. Each gets an environment of its own.
 dlpack-matrix: $(VENV)/installed ## which rules of DLPack other libraries keep [LIBRARIES=]
