@@ -13,7 +13,8 @@ DOCS   := .environments/docs
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
 .PHONY: help demo test array-api-tests field memcheck fuzz long-run dlpack-matrix clients \
-        client-profiles engines lint format types layers bench docs wheel clean
+        client-profiles engines lint format types pyright layers bench docs wheels \
+        test-wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -75,8 +76,14 @@ format: $(VENV)/lint ## rewrite the files as `make lint` wants them
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-types: $(VENV)/lint ## mypy --strict
+types: $(VENV)/lint ## mypy --strict, for each system; the stubs of compiled modules
+	@$(BIN)/python tools/check_stubs.py
 	@$(BIN)/mypy
+	@$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+
+pyright: $(VENV)/pyright ## the same by another type checker
+	@$(BIN)/pyright
 
 layers: $(VENV)/lint ## each folder imports only from the folders before it
 	@$(BIN)/lint-imports --no-logo
@@ -91,9 +98,18 @@ docs: $(VENV)/installed $(DOCS)/installed ## the documentation, into docs/_build
 	@$(DOCS)/bin/sphinx-build -W --keep-going -q -E -j auto docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-wheel: $(VENV)/installed ## build a wheel into dist/
-	@$(PIP) wheel . --no-deps --no-build-isolation --wheel-dir dist
-	@ls dist/*.whl
+# The wheel is built from the sdist, and both are checked.
+wheels: $(VENV)/wheels ## build sdist and wheel into dist/, and check them
+	@rm -rf dist
+	@$(BIN)/python -m build >/dev/null
+	@$(BIN)/twine check --strict dist/*
+	@$(BIN)/abi3audit --strict --report dist/*.whl >/dev/null
+	@ls dist/*
+
+# PYTHONS="python3.12 python3.13" tries it on these.
+PYTHONS ?= $(BIN)/python
+test-wheel: wheels ## the wheel without checkout and compiler passes the tests [PYTHONS=]
+	@$(BIN)/python tools/test_wheel.py $(PYTHONS)
 
 clean: ## remove everything that was built, .venv included
 	rm -rf $(VENV) .environments build dist docs/_build *.egg-info .hypothesis .*_cache
@@ -125,6 +141,16 @@ $(VENV)/test: $(VENV)/installed
 $(VENV)/lint: $(VENV)/test
 	@echo "Installing the lint tools into $(VENV) ..."
 	@$(PIP) install --group lint
+	@touch $@
+
+$(VENV)/pyright: $(VENV)/lint
+	@echo "Installing pyright into $(VENV) ..."
+	@$(PIP) install --group pyright
+	@touch $@
+
+$(VENV)/wheels: $(VENV)/installed
+	@echo "Installing build, twine and abi3audit into $(VENV) ..."
+	@$(PIP) install --group wheels
 	@touch $@
 
 # An environment of its own: Sphinx and Jupyter bring 70 packages.

@@ -1,15 +1,17 @@
 """Types of the native module: what build_native.py builds and native.c installs."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, final
 
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
+from refarray._compute.array import Array
 
 # cffi's own two objects, typed by types-cffi no further than this.
 ffi: Any
 lib: Any
 
+@final
 class Buffer:
     @property
     def address(self) -> int: ...
@@ -119,8 +121,8 @@ def register_array(
     type: type[ArrayBase], get_item: Any, prepare_export: Any, /
 ) -> None: ...
 
-# The array type is registered, so these return refarray.Array; it is defined above this
-# layer, hence Any.
+# The array type is registered: what these return is refarray.Array, defined above this
+# layer; Any where the layer calls them for arrays of whatever type it was given.
 def allocate(
     shape: tuple[int, ...], dtype: DType, device: Device, zeroed: bool, /
 ) -> Any: ...
@@ -134,7 +136,7 @@ def compute(
     x2: Any = ...,
     x3: Any = ...,
     /,
-) -> Any: ...
+) -> Array: ...
 def view(
     array: _A,
     element_offset: int,
@@ -155,7 +157,7 @@ def empty_spares() -> None: ...
 def wrap(exporter: object, dtype: DType, /) -> Any: ...
 def from_dlpack(
     x: Any, /, *, device: Device | None = None, copy: bool | None = None
-) -> Any: ...
+) -> Array: ...
 def import_capsule(capsule: object, announced_device: object = ..., /) -> Any: ...
 def inspect_capsule(capsule: object, /) -> tuple[str | None, int]: ...
 def export_memory(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import prod
 from operator import index
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from refarray._base import profile
 
@@ -118,7 +118,7 @@ def check_shape(obj: object) -> Shape:
         profile.unspecified(
             "a list as a shape", "shape is a tuple of integers", "write a tuple"
         )
-    sizes = obj if isinstance(obj, (tuple, list)) else (obj,)
+    sizes: Any = obj if isinstance(obj, (tuple, list)) else (obj,)
     if len(sizes) > MAX_NDIM:
         raise ValueError(f"a shape has at most {MAX_NDIM} axes, not {len(sizes)}")
     for n in sizes:

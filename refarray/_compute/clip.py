@@ -54,9 +54,9 @@ def clamp(x: Array, lower: Array | float | None, upper: Array | float | None) ->
     if low is None and high is None:
         if profile.guarded and (shared := freedom.unchanged(x, shape)) is not None:
             return shared
-        out = allocate(shape, x.dtype, x.device, False)
-        call(np.copyto, view(out), view(x))
-        return out
+        copied: Array = allocate(shape, x.dtype, x.device, False)
+        call(np.copyto, view(copied), view(x))
+        return copied
     if type(lower) is type(upper) is float:
         remember("clip", repairs.clip(), x.dtype, x, lower, upper)
     out = compute(view(x).clip, shape, x.dtype, x.device, low, high)

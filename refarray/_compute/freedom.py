@@ -139,7 +139,7 @@ def _anything(numbers: Generator, dtype: DType, shape: tuple[int, ...]) -> Any:
         return numbers.integers(
             limits.min, limits.max, size=shape, dtype=kernel_dtype, endpoint=True
         )
-    out = np.empty(shape, kernel_dtype)
+    out: Any = np.empty(shape, kernel_dtype)
     for part in (out.real, out.imag) if kernel_dtype.kind == "c" else (out,):
         most = np.finfo(part.dtype).max
         special = np.array([np.nan, np.inf, -np.inf, most, -most, 1e-30, -0.0])

@@ -138,7 +138,9 @@ def _pool(using: Driver, ordinal: int) -> Pool:
     pool: Pool | None = using.pools.get(ordinal)
     if pool is None:
         # Two threads may make one each, of which the second goes unused.
-        pool = using.pools.setdefault(ordinal, Pool(ordinal, using.pool_keeps))
+        made = Pool(ordinal, using.pool_keeps)
+        kept: Pool = using.pools.setdefault(ordinal, made)
+        return kept
     return pool
 
 

@@ -69,7 +69,7 @@ def _cupy() -> ModuleType:
     try:
         # For another CUDA, or without its compiler, it imports all the same.
         with cupy.cuda.Device(0):
-            cupy.arange(1) + 1
+            _ = cupy.arange(1) + 1
     except Exception as error:
         number = cupy.cuda.runtime.runtimeGetVersion()
         raise ImportError(

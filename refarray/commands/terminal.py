@@ -37,7 +37,7 @@ def has_colour(stream: TextIO | None = None) -> bool:
     stream = stream or sys.stdout
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return stream.isatty()
+    return stream is not None and stream.isatty()  # pythonw has none
 
 
 def paint(text: str, style: Style, stream: TextIO | None = None) -> str:

@@ -315,14 +315,14 @@ def install(*devices: str) -> ModuleType:
         sys.modules[submodule.__name__] = submodule
         setattr(module, part, submodule)
     # The one thing of refarray that is replaced.
-    vars(refarray)["namespace"] = _announced
+    refarray.__dict__["namespace"] = _announced
     return module
 
 
 def uninstall() -> None:
     """Take refarray out of that place again, and put the profile back."""
     if isinstance(sys.modules.get(NAME), StandIn):
-        vars(refarray)["namespace"] = _namespace_of_version
+        refarray.__dict__["namespace"] = _namespace_of_version
         profiles.set_default(_before.pop())
         for name in (NAME, *(f"{NAME}.{part}" for part in _SUBMODULES)):
             del sys.modules[name]
@@ -376,7 +376,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Keep the devices and flags, if another plugin has chosen a profile since."""
     if profiles.active() is not _process:
-        _begin(profiles.active(), session.config.getoption("--strict-device"))
+        devices: Any = session.config.getoption("--strict-device")
+        _begin(profiles.active(), devices)
 
 
 def pytest_report_header() -> str:

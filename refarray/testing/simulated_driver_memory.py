@@ -65,6 +65,7 @@ class Space(Protocol):
 
     def holds(self, address: int) -> bool:
         """Whether nobody else can have memory at an address."""
+        ...
 
 
 class PlainSpace:
