@@ -6,9 +6,11 @@ and torch. spaCy has no data exchange of its own.
 Install: thinc==8.3.11 spacy==3.8.11 click torch==2.13.0
 """
 
+import signal
+
 import numpy as np
 import pytest
-from arrays import DTYPES, LAYOUTS, address, numbers, ours, reads
+from arrays import DTYPES, LAYOUTS, address, in_child, numbers, ours, reads
 from exchange import Exchange, library, load
 
 import refarray as xp
@@ -36,7 +38,7 @@ class TestExchange(Exchange):
 
     adapter = Thinc()
     takes = DTYPES
-    refused_layouts = {"reversed": "the process ends, as in torch"}
+    refused_layouts = {"reversed": "the process ends"}
     read_only = "lost"
     takes_copy = False
     asks = {"max_version": (1, 0)}
@@ -45,8 +47,15 @@ class TestExchange(Exchange):
     def give(self, array, **keywords):
         return xp.from_dlpack(util.torch2xp(array), **keywords)
 
-    # What torch does there says test_torch.py.
-    test_refuses_other_layouts = None
+    @pytest.mark.bug("https://github.com/pytorch/pytorch/issues/188023")
+    def test_refuses_other_layouts(self):
+        """A negative stride ends the process, in torch."""
+        result = in_child(
+            "import thinc.util, refarray as xp\n"
+            "thinc.util.xp2torch(xp.asarray([1.0, 2.0, 3.0])[::-1])"
+        )
+        assert result.returncode == -signal.SIGABRT
+        assert "strides=[-1]" in result.stderr
 
 
 @pytest.mark.works
