@@ -1,6 +1,6 @@
 """cuda.core's StridedMemoryView, over memory of NumPy.
 
-Install: cuda-core cuda-bindings
+Install: cuda-core==1.2.2 cuda-bindings==13.5.0
 """
 
 import cuda.core

@@ -1,6 +1,6 @@
 """Dr.Jit, its scalar backend on the CPU.
 
-Install: drjit
+Install: drjit==1.5.0
 """
 
 import drjit

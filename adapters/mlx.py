@@ -1,6 +1,6 @@
 """MLX on the CPU.
 
-Install: mlx[cpu]
+Install: mlx[cpu]==0.32.4
 """
 
 import mlx.core as mx

@@ -1,6 +1,6 @@
 """nanobind's ndarray, in a module that is compiled at the first use (needs g++).
 
-Install: nanobind
+Install: nanobind==3.1.0
 """
 
 import importlib.util

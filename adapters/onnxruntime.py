@@ -1,6 +1,6 @@
 """ONNX Runtime on the CPU.
 
-Install: onnxruntime
+Install: onnxruntime==1.32.0
 """
 
 import numpy as np

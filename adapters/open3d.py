@@ -1,6 +1,7 @@
 """Open3D's tensor, whose consumer takes capsules only (needs libusb-1.0).
 
-Install: open3d-cpu
+Install: open3d-cpu==0.20.0
+System: libusb-1.0-0
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """PaddlePaddle.
 
-Install: paddlepaddle
+Install: paddlepaddle==3.3.1
 """
 
 import paddle

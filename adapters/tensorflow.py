@@ -1,6 +1,6 @@
 """TensorFlow, whose consumer takes capsules only.
 
-Install: tensorflow-cpu
+Install: tensorflow-cpu==2.21.0
 """
 
 import numpy as np

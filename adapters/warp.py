@@ -1,6 +1,6 @@
 """Warp on the CPU.
 
-Install: warp-lang
+Install: warp-lang==1.19.0
 """
 
 import numpy as np

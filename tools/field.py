@@ -66,6 +66,8 @@ def test_files(name: str) -> list[str]:
 def run(environment: Environment) -> dict[str, Any]:
     """Run the tests of a library; return what they state. Raises Failed."""
     variables = environment.variables()
+    # Some libraries bring plugins for pytest with them, of other releases of it.
+    variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     python = environment.python
     if environment.line("Apart"):
         variables["LIBRARY_PYTHON"] = str(python)

@@ -121,7 +121,7 @@ def layouts(told: Mapping[str, Any]) -> Iterator[str]:
     for name, error in told["refused_layouts"].items():
         refused.setdefault(names_of(error), []).append(name)
     for error, names in refused.items():
-        yield f"refused layouts: {', '.join(names)} ({error})"
+        yield f"layouts not taken: {', '.join(names)} ({error})"
     if told["copied_layouts"]:
         yield f"copied layouts: {', '.join(told['copied_layouts'])}"
     others = (
