@@ -37,14 +37,14 @@ def page(data: Mapping[str, Mapping[str, Any]]) -> str:
     for key, row in data.items():
         lines.append("| " + " | ".join([anchor(key, row), *cells(row)]) + " |")
     for key, row in data.items():
-        lines += ["", f"({key.replace('_', '-')})=", f"## {row['name']}", ""]
+        lines += ["", f"(field-{key.replace('_', '-')})=", f"## {row['name']}", ""]
         lines += section(row)
     return HEAD + "\n".join(lines) + "\n"
 
 
 def anchor(key: str, row: Mapping[str, Any]) -> str:
     """Return a link to the section of a library."""
-    return f"[{row['name']}](#{key.replace('_', '-')})"
+    return f"[{row['name']}](#field-{key.replace('_', '-')})"
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
