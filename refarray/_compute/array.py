@@ -18,7 +18,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import DType
-from refarray._base.layout import Unknown
+from refarray._base.layout import Unknown, size_of
 from refarray._base.promotion import held_error
 from refarray._compute import freedom, indexing, operators, text
 from refarray._compute.operators import Operators
@@ -325,6 +325,15 @@ def _restore(
     data: bytes | bytearray | memoryview | PickleBuffer,
     device: Device = CPU,
 ) -> Array:
+    # Anybody can write a pickle: it is measured before memory is made for it.
+    if not isinstance(dtype, DType) or not isinstance(device, Device):
+        raise TypeError(f"no dtype and device of an array: {dtype!r}, {device!r}")
+    given, wanted = memoryview(data).nbytes, size_of(shape) * dtype.bits // 8
+    if given != wanted:
+        raise ValueError(
+            f"an array of shape {shape} and dtype {dtype} has {wanted} bytes of "
+            f"elements, and this pickle {given}"
+        )
     place = device if device.memory != "device" else CPU
     out: Array = allocate(shape, dtype, place, False)
     target = numpy_view(out)

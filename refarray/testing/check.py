@@ -16,6 +16,7 @@ import datetime
 import difflib
 import json
 import platform
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -206,13 +207,17 @@ def resolve(library: str | None, folder: Path | None = None) -> tuple[str, range
 def known_adapters(folder: Path | None = None) -> dict[str, Path]:
     """Return the adapters that are known by name.
 
-    They are no part of the package: in the folder given, or in adapters/ here or in the
-    checkout that refarray is imported from.
+    They are no part of the package: in the folder given, or in adapters/ here (but for
+    `python -P`, which takes nothing from here unasked) or in the checkout that refarray
+    is imported from.
     """
     checkout = Path(__file__).parents[2]
-    folders = [folder] if folder else [Path("adapters")]
-    if not folder and (checkout / "_cffi_build").is_dir():
-        folders.append(checkout / "adapters")
+    if folder:
+        folders = [folder]
+    else:
+        folders = [] if sys.flags.safe_path else [Path("adapters")]
+        if (checkout / "_cffi_build").is_dir():
+            folders.append(checkout / "adapters")
     found: dict[str, Path] = {}
     for place in folders:
         for path in sorted(place.glob("[a-z]*.py")):

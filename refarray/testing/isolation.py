@@ -121,7 +121,8 @@ class Run:
 def _command(arguments: list[str]) -> dict[str, Any]:
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
     return {
-        "args": [sys.executable, "-X", "faulthandler", "-m", CHILD, *arguments],
+        # With our path and, for -P, no other: the current folder may be left out of it.
+        "args": [sys.executable, "-P", "-X", "faulthandler", "-m", CHILD, *arguments],
         "env": {**os.environ, "PYTHONPATH": path},
         "stdin": subprocess.DEVNULL,
     }

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="closes pages with mprotect"
+)
+
 HERE = Path(__file__).parent
 PLANTED = """
 import sys
