@@ -25,17 +25,19 @@ from refarray.memory import Statistics, statistics
 from refarray.testing.exchange import Table
 from refarray.testing.forge import Raw, ffi, keep
 
+# Cases are reused in turn: a deleter that is called too late is still counted.
 _structs = [keep(ffi.new("forge_case *")) for _ in range(16)]
 _places = count()
 _before: dict[int, tuple[Reused, int]] = {}
 
 ANNOUNCED = ["truth"] * 10 + [(1, 0), (2, 0), None, 1, (1,), (1, 2**70), ("cpu", 0)]
 DEVICES = [None, None, None, refarray.Device("cpu"), "cpu", 1]
+COPIES = [None, None, None, True, False, 1, "yes"]
+#: Addresses at which nothing, or not enough, can be read.
 NOWHERE = [
     *(0, 1, DATA.address - 8, DATA.end - 8, DATA.end - 1, DATA.end, 2**47 - 8, 2**63),
     *(2**64 - 8, 2**64 - 1, "bytes"),
 ]
-COPIES = [None, None, None, True, False, 1, "yes"]
 
 
 class Offer:
@@ -94,7 +96,7 @@ def check(data: bytes) -> None:
     number = next(_places) % len(_structs)
     if number in _before:
         old, calls = _before.pop(number)
-        assert old.deleter_calls == calls, "a deleter was called later"
+        assert old.deleter_calls == calls, "a deleter was called too late"
     start = statistics()
     case = Reused(fuzz_input.tensor(source), _structs[number])
     is_bool = case.tensor.dtype[0] == 6
