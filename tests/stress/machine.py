@@ -238,6 +238,8 @@ class Machine(RuleBasedStateMachine):
     def write(self, number: int, key: Any, value: int) -> None:
         """One value into some of the elements, seen by all who share them."""
         pair = self.at(number)
+        if not (pair.is_ours or pair.model.size):
+            return  # NumPy has no memory there, or another's
         key = part_of(key, pair.model.shape)
         plain: Any = pair.model.dtype.type(value).item()
         if not pair.model.flags.writeable:
