@@ -36,7 +36,7 @@ class Fuzzer(Environment):
     @property
     def requirements(self) -> list[str]:
         """What to install."""
-        return ["atheris==3.0.0", "setuptools>=77"]
+        return ["--only-binary=atheris", "atheris==3.0.0", "setuptools>=77"]
 
     def compiled(self) -> Path | None:
         """Return a folder with refarray compiled for libFuzzer; None without clang."""
