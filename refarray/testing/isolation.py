@@ -41,13 +41,17 @@ def patience() -> float:
 
 
 def run_late(adapter: Adapter) -> subprocess.CompletedProcess[str]:
-    """Let a child take a tensor and delete it after its interpreter has gone."""
+    """Let a child take a tensor and delete it after its interpreter has gone.
+
+    subprocess.TimeoutExpired if it does not end: then the child is ended.
+    """
     ended = subprocess.run(
         **_command([name_of(adapter), "late"]),
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
+        timeout=patience(),
     )
     if "Traceback" in ended.stderr:
         raise RuntimeError(f"the child process failed:\n{ended.stderr}")

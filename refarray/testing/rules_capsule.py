@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -125,11 +126,16 @@ def deleter_after_exit(adapter: Adapter) -> list[Problem]:
     """The deleter may run after the interpreter has gone: a leak, but no crash."""
     if not exported(sample(adapter)).has_deleter:
         return []
-    ended = isolation.run_late(adapter)
+    how = "take a tensor, exit Python, call its deleter"
+    try:
+        ended = isolation.run_late(adapter)
+    except subprocess.TimeoutExpired as error:
+        # From 3.14 on, who asks for the GIL after the end of Python may wait for ever.
+        return [Problem(f"the process had not ended after {error.timeout:g} s", how)]
     if ended.returncode == 0 and "late deleter returned" in ended.stderr:
         return []
     seen = f"the process ended with {ended.returncode}: {ended.stderr[-200:]!r}"
-    return [Problem(seen, "take a tensor, exit Python, call its deleter")]
+    return [Problem(seen, how)]
 
 
 def park_for_exit(adapter: Adapter) -> None:

@@ -216,3 +216,11 @@ def test_a_leak_shows_in_a_process_that_had_more_memory_before():
 def test_the_memory_of_the_double_outlives_python(monkeypatch):
     monkeypatch.setenv("MALLOC_PERTURB_", "165")  # glibc overwrites what is freed
     assert [finding.verdict for finding in check(Library(), [34])] == ["pass"]
+
+
+def test_a_deleter_that_never_returns_is_found(monkeypatch):
+    """Python 3.14 and later keep who asks for the GIL after their end waiting."""
+    monkeypatch.setenv("REFARRAY_CHECK_PATIENCE", "0.01")  # no child is as quick
+    (found,) = check(NumPy(), [34], isolate=False)
+    assert found.verdict == "fail"
+    assert "had not ended after 0.01 s" in found.seen
