@@ -87,7 +87,7 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
     if target is None or target is CPU:
         return _negotiate(x, target, copy)
     _require_protocol(x)
-    announced = x.__dlpack_device__()
+    announced = device_of(x)
     if announced == target.dlpack:
         return _negotiate(x, target, copy)
     if copy is False:
@@ -103,13 +103,14 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
 def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     """Ask for what is wanted, check what is given, and copy where that is needed."""
     _require_protocol(x)
-    announced = x.__dlpack_device__()
+    announced = device_of(x)
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(
             f"copy must be True, False or None, not {copy!r} (array API, from_dlpack)"
         )
     question: dict[str, object] = {"max_version": VERSION}
-    if device is not None:
+    if device is not None and announced != device.dlpack:
+        # Where it is already, is what no dl_device means, and what more libraries know.
         announced = question["dl_device"] = device.dlpack
     if copy is not None:
         question["copy"] = copy
@@ -145,6 +146,19 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     if copy is True and not (copied and not out._read_only):
         return host.copy(out)
     return out
+
+
+def device_of(x: Any) -> Any:
+    """Return what `__dlpack_device__` says, as two integers if that can be.
+
+    The standard has an Enum for the first of them; not every Enum equals its number.
+    """
+    pair = x.__dlpack_device__()
+    if isinstance(pair, tuple) and len(pair) == 2 and not isinstance(pair[0], int):
+        number = getattr(pair[0], "value", None)
+        if isinstance(number, int):
+            return number, pair[1]
+    return pair
 
 
 def _require_protocol(x: object) -> None:

@@ -9,6 +9,7 @@ Next: `inspection_drawing.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 from refarray._base.devices import DeviceType
@@ -174,6 +175,8 @@ def by_answer(
         yield Broken(4, "must", f"__dlpack__ does not take {asked}")
     elif legacy:
         yield Broken(6, "must", f"__dlpack__({asked}) returned a legacy capsule")
+    if isinstance(announced, tuple):  # the standard has an Enum for the type
+        announced = tuple(p.value if isinstance(p, Enum) else p for p in announced)
     if isinstance(announced, Exception):
         yield Broken(1, "must", f"__dlpack_device__ raised {announced!r}")
     elif not (

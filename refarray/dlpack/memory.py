@@ -34,7 +34,7 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
-from refarray.dlpack.consumer import VERSION
+from refarray.dlpack.consumer import VERSION, device_of
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
 
@@ -163,7 +163,7 @@ class Tensor:
         what is inconsistent, and for a handle with a byte offset, which cannot be added
         to it; what `x` raises arrives unchanged.
         """
-        announced = x.__dlpack_device__()
+        announced = device_of(x)
         question: dict[str, Any] = {"max_version": VERSION}
         if stream is not None:
             question["stream"] = stream

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from refarray.testing.adapters import Adapter
 from refarray.testing.findings import API, MAY, MUST, Problem, Rule, attempt
 from refarray.testing.forge import DEVICE_TYPES
@@ -26,7 +28,9 @@ def device_is_a_pair(adapter: Adapter) -> list[Problem]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         return [Problem(f"returned {pair!r}, not a pair", how)]
     problems = []
-    if not isinstance(pair[0], int) or int(pair[0]) not in DEVICE_TYPES:
+    # The standard has an Enum, and does not ask that it equals its number.
+    kind = pair[0].value if isinstance(pair[0], Enum) else pair[0]
+    if not isinstance(kind, int) or kind not in DEVICE_TYPES:
         problems.append(Problem(f"device type {pair[0]!r} is not in the enum", how))
     if not isinstance(pair[1], int):
         problems.append(Problem(f"device id {pair[1]!r} is not an int", how))

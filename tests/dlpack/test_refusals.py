@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import gc
 import weakref
+from enum import Enum
 
 import pytest
 
 import refarray
+from refarray.dlpack import Tensor as Memory
 from refarray.testing.forge import CPU, CUDA, IS_COPIED, READ_ONLY, Raw, Tensor
 from refarray.testing.producers import Failing, Old, Producer, Returning
 
@@ -101,6 +103,23 @@ def test_an_announcement_that_is_no_pair(announced):
     with pytest.raises((BufferError, TypeError)):
         refarray.from_dlpack(x)
     assert x.deleter_calls in ([], [1])
+
+
+class DeviceType(Enum):
+    """As the standard has it, and pybind11: its members do not equal their numbers."""
+
+    CPU = 1
+
+
+@pytest.mark.parametrize(
+    "keywords", [{}, {"copy": False}, {"device": refarray.Device("cpu")}]
+)
+def test_an_announcement_may_have_an_enum(keywords):
+    x = Producer(GOOD)
+    x.announced = (DeviceType.CPU, 0)
+    assert refarray.from_dlpack(x, **keywords).shape == (2, 3)
+    assert x.asked("dl_device") == [None]
+    assert Memory.from_dlpack(x).device == CPU
 
 
 def test_copy_false_that_needs_a_copy_raises_both():
