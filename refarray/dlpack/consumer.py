@@ -109,8 +109,7 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
             f"copy must be True, False or None, not {copy!r} (array API, from_dlpack)"
         )
     question: dict[str, object] = {"max_version": VERSION}
-    if device is not None and announced != device.dlpack:
-        # Where it is already, is what no dl_device means, and what more libraries know.
+    if device is not None:
         announced = question["dl_device"] = device.dlpack
     if copy is not None:
         question["copy"] = copy
