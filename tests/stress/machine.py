@@ -67,6 +67,9 @@ class Machine(RuleBasedStateMachine):
         """Keep an array, in place of another when there are many."""
         if len(self.pairs) >= MOST:
             self.pairs.pop(0)
+        if isinstance(x, np.ndarray) and not x.size:
+            model = x.copy()  # which shares as little, and has the same flag
+            model.flags.writeable = x.flags.writeable
         self.pairs.append(Pair(x, model))
 
     # ---- Making and dropping ---------------------------------------------------------
@@ -238,8 +241,6 @@ class Machine(RuleBasedStateMachine):
     def write(self, number: int, key: Any, value: int) -> None:
         """One value into some of the elements, seen by all who share them."""
         pair = self.at(number)
-        if not (pair.is_ours or pair.model.size):
-            return  # NumPy has no memory there, or another's
         key = part_of(key, pair.model.shape)
         plain: Any = pair.model.dtype.type(value).item()
         if not pair.model.flags.writeable:

@@ -27,7 +27,7 @@ class Pair:
         a = np.asarray(memoryview(self.x)) if self.is_ours else self.x
         assert a.shape == self.model.shape
         assert a.dtype == self.model.dtype
-        # Without elements NumPy takes nothing, and then nothing is read-only.
+        # Without elements NumPy takes no memory, and no flag.
         assert a.flags.writeable == self.model.flags.writeable or not a.size
         if a.tobytes() != self.model.tobytes():
             np.testing.assert_array_equal(a, self.model)
