@@ -1,0 +1,38 @@
+"""Data that is NULL ends the process.
+
+Six elements at the address NULL: a segmentation fault. An exception would do.
+
+Rule: 51
+Says: DLPack 1.3 header, DLTensor: data, ndim and shape
+Reported: no report found
+Needs: drjit, refarray (it forges the capsules)
+"""
+
+import signal
+import subprocess
+import sys
+
+from drjit import scalar
+
+from refarray.testing import doubles
+
+if "child" in sys.argv:
+    array = doubles.producer(sys.argv[2]).array
+    try:
+        x = scalar.TensorXf64(array)
+    except Exception as error:
+        print("refused:", type(error).__name__)
+    else:
+        print("accepted")
+    sys.exit()
+
+wrong = False
+for fault in ("data NULL with 6 elements",):
+    child = [sys.executable, __file__, "child", fault]
+    ended = subprocess.run(child, capture_output=True, text=True)
+    answer = ended.stdout.strip()
+    if ended.returncode < 0:
+        answer = f"died of {signal.Signals(-ended.returncode).name}"
+    print(f"{fault}: {answer}")
+    wrong |= not answer.startswith("refused")
+sys.exit(wrong)

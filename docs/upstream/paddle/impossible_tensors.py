@@ -1,0 +1,39 @@
+"""Capsules with impossible sizes are accepted.
+
+A negative number of dimensions, negative extents, and sizes whose product overflows
+become tensors; reading them is a segmentation fault. An exception would do.
+
+Rule: 51
+Says: DLPack 1.3 header, DLTensor: data, ndim and shape
+Reported: no report found
+Needs: paddlepaddle, refarray (it forges the capsules)
+"""
+
+import signal
+import subprocess
+import sys
+
+import paddle
+
+from refarray.testing import doubles
+
+if "child" in sys.argv:
+    array = doubles.producer(sys.argv[2]).array
+    try:
+        x = paddle.utils.dlpack.from_dlpack(array)
+    except Exception as error:
+        print("refused:", type(error).__name__)
+    else:
+        print("accepted")
+    sys.exit()
+
+wrong = False
+for fault in ("ndim -1", "shape (-1, 3)", "shape (2**40, 2**40)"):
+    child = [sys.executable, __file__, "child", fault]
+    ended = subprocess.run(child, capture_output=True, text=True)
+    answer = ended.stdout.strip()
+    if ended.returncode < 0:
+        answer = f"died of {signal.Signals(-ended.returncode).name}"
+    print(f"{fault}: {answer}")
+    wrong |= not answer.startswith("refused")
+sys.exit(wrong)
