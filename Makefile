@@ -12,7 +12,7 @@ DOCS   := .environments/docs
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests field memcheck fuzz long-run dlpack-matrix clients \
+.PHONY: help demo test array-api-tests field upstream memcheck fuzz long-run dlpack-matrix clients \
         client-profiles engines lint format types pyright layers bench docs wheels \
         test-wheel clean
 .DEFAULT_GOAL := help
@@ -55,6 +55,10 @@ long-run: $(VENV)/test ## exchange and compute; memory stays as it is [MINUTES=6
 # LIBRARIES="torch jax" checks only these again. Each gets an environment of its own.
 dlpack-matrix: $(VENV)/installed ## which rules of DLPack other libraries keep [LIBRARIES=]
 	@$(BIN)/python tools/matrix.py $(LIBRARIES)
+
+# LIBRARIES="torch jax" runs only theirs again.
+upstream: $(VENV)/test ## the reports for other projects: which defects are still there [LIBRARIES=]
+	@$(BIN)/python tools/upstream.py $(LIBRARIES)
 
 # ONLY="xarray probes" runs only these again. The clients need Python 3.12: PYTHON=... or
 # one that is found.

@@ -6,7 +6,7 @@ the way, and once more when it cleans up: a double free in the producer.
 Rule: 45
 Says: DLPack, Python specification: the deleter is called exactly once
 Reported: no report found
-Needs: tensorflow, refarray (it forges the capsule and counts)
+Needs: tensorflow-cpu, refarray (it forges the capsule and counts)
 """
 
 import os

@@ -6,7 +6,7 @@ do.
 Rule: 51
 Says: DLPack 1.3 header, DLTensor: ndim and shape
 Reported: no report found
-Needs: tensorflow, refarray (it forges the capsules)
+Needs: tensorflow-cpu, refarray (it forges the capsules)
 """
 
 import os

@@ -6,7 +6,7 @@ the bits only, takes them for single numbers, and reads a quarter of the memory.
 Rule: 50
 Says: DLPack 1.3 header, DLDataType.lanes
 Reported: no report found
-Needs: tensorflow, refarray (it forges the capsule)
+Needs: tensorflow-cpu, refarray (it forges the capsule)
 """
 
 import os

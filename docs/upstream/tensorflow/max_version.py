@@ -6,7 +6,7 @@ that a tensor is immutable, so a consumer may write to a `tf.constant`.
 Rule: 6
 Says: array API 2025.12, __dlpack__, max_version
 Reported: no report found
-Needs: tensorflow
+Needs: tensorflow-cpu
 """
 
 import os

@@ -5,7 +5,7 @@ The message has a place for the capsule's name, and nothing is put there.
 Rule: none
 Says: -
 Reported: no report found
-Needs: tensorflow, NumPy
+Needs: tensorflow-cpu, NumPy
 """
 
 import os

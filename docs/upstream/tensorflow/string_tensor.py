@@ -6,7 +6,7 @@ cannot be exported.
 Rule: 21
 Says: array API 2025.12, __dlpack__, raises
 Reported: no report found
-Needs: tensorflow
+Needs: tensorflow-cpu
 """
 
 import os
