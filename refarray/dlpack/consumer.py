@@ -109,7 +109,9 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
             f"copy must be True, False or None, not {copy!r} (array API, from_dlpack)"
         )
     question: dict[str, object] = {"max_version": VERSION}
-    if device is not None:
+    # Where it lies already is what no dl_device means, and what every library knows. An
+    # array of ours may only pretend to lie elsewhere.
+    if device is not None and (announced != device.dlpack or isinstance(x, ArrayBase)):
         announced = question["dl_device"] = device.dlpack
     if copy is not None:
         question["copy"] = copy

@@ -118,6 +118,7 @@ def test_an_announcement_may_have_an_enum(keywords):
     x = Producer(GOOD)
     x.announced = (DeviceType.CPU, 0)
     assert refarray.from_dlpack(x, **keywords).shape == (2, 3)
+    assert x.asked("dl_device") == [None]
     assert Memory.from_dlpack(x).device == CPU
 
 
