@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import runpy
 import shlex
@@ -53,6 +54,7 @@ def test_a_command_prints_what_is_shown(command: str, said: str) -> None:
     ended = subprocess.run(
         [sys.executable, *shlex.split(command)],
         cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
         check=False,

@@ -76,8 +76,9 @@ LIBRARIES="torch jax"` does two of them.
 Here are crashes, wrong values and memory that is freed twice or shared when it should
 not be. Everything else that a library does otherwise than the rules is in the
 [matrix](../reference/dlpack-matrix.md), the [field](../reference/field.md) and the
-[deviations](../reference/deviations.md). A library may have its reasons; "no report
-found" means that a search of its issues showed none.
+[deviations](../reference/deviations.md). A library may have its reasons. Look for
+reports of others before you send one: "no report found" means that a short search of
+issues showed none.
 
 | Project | Version | Date | Defects | Reported |
 | --- | --- | --- | ---: | ---: |

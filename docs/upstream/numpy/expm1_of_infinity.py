@@ -6,7 +6,7 @@ infinity j.
 
 Rule: none
 Says: array API 2025.12, expm1, special cases for complex numbers
-Reported: no report found
+Reported: https://github.com/numpy/numpy/issues/21746 (open)
 Needs: NumPy
 """
 

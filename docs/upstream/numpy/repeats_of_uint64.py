@@ -4,7 +4,7 @@ They cannot be cast to int64 "safely". Counts of every other integer type are ta
 
 Rule: none
 Says: array API 2025.12, repeat, repeats: an integer data type
-Reported: no report found
+Reported: https://github.com/numpy/numpy/issues/15965 (open)
 Needs: NumPy
 """
 

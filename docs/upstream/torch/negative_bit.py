@@ -6,7 +6,7 @@ bit, which DLPack cannot express, but not this one: every consumer reads wrong v
 
 Rule: 21
 Says: array API 2025.12, __dlpack__, raises: BufferError if the data cannot be exported
-Reported: no report found
+Reported: seen in the review of https://github.com/pytorch/pytorch/pull/145000
 Needs: torch, NumPy
 """
 

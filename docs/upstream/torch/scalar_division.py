@@ -5,7 +5,7 @@ of 3.5 rounds once. They differ in about one case of five.
 
 Rule: none
 Says: array API 2025.12, mixing arrays with Python scalars; divide is correctly rounded
-Reported: no report found
+Reported: https://github.com/pytorch/pytorch/issues/84194 (open) shows the code
 Needs: torch
 """
 

@@ -5,7 +5,7 @@ for it. torch is off by one unit in the last place for some numbers.
 
 Rule: none
 Says: array API 2025.12, accuracy: sqrt is a correctly rounded operation of IEEE 754
-Reported: no report found
+Reported: no report found; https://github.com/pytorch/pytorch/issues/188792 is akin
 Needs: torch, NumPy
 """
 
