@@ -12,7 +12,7 @@ DOCS   := .environments/docs
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests field upstream memcheck fuzz long-run dlpack-matrix clients \
+.PHONY: help demo test array-api-tests field upstream memcheck stress fuzz long-run dlpack-matrix clients \
         client-profiles engines lint format types pyright layers bench docs wheels \
         test-wheel clean
 .DEFAULT_GOAL := help
@@ -40,6 +40,10 @@ array-api-tests: $(VENV)/test ## the standard's official suite [VERSION= EXAMPLE
 # need other Pythons, which are looked for. ARGS="--in-ci --check" is what CI runs.
 field: $(VENV)/test ## the exchange with every library, and its table [LIBRARIES= ARGS=]
 	@$(BIN)/python tools/field.py $(LIBRARIES) $(ARGS)
+
+# ONLY="threads signals" runs these steps again.
+stress: $(VENV)/test ## everything fails once, at every step: allocations, producers, forks [ONLY=]
+	@$(BIN)/python tests/stress/run.py $(ONLY)
 
 memcheck: $(VENV)/test ## the exchange under valgrind and the sanitizers of the C compiler
 	@$(BIN)/python tests/memcheck/run.py

@@ -235,9 +235,9 @@ THREADS = 16
 class Crowd:
     """Threads that exchange, and leave what they got where others find and drop it."""
 
-    def __init__(self):
+    def __init__(self, seconds=SECONDS):
         self.shelf = [None] * 64
-        self.until = time.monotonic() + SECONDS
+        self.until = time.monotonic() + seconds
         self.failures = []
         self.rounds = []
 
