@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import environments
 from client_suites import ENVIRONMENTS, SUITES, Suite
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,23 +56,11 @@ def find_python() -> str:
         return given
     if sys.version_info >= (3, 12):
         return sys.executable
-    for python in _candidates():
-        found = subprocess.run([python, "-V"], capture_output=True, text=True)
-        if found.returncode == 0:
-            return python
+    for version in ("3.13", "3.12", "3.14"):
+        found = environments.find_python(version)
+        if found is not None:
+            return found
     raise Failed("the clients need Python 3.12 or later: set PYTHON to one")
-
-
-def _candidates() -> Iterator[str]:
-    names = ("python3.13", "python3.12", "python3.14")
-    for name in names:
-        for folder in os.get_exec_path():
-            if (Path(folder) / name).exists():
-                yield str(Path(folder) / name)
-    # pyenv keeps on the path only what is chosen.
-    versions = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
-    for name in names:
-        yield from map(str, sorted(versions.glob(f"*/bin/{name}"), reverse=True))
 
 
 @dataclass

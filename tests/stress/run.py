@@ -42,8 +42,9 @@ HOSTILE = [
     "tests/stress/test_hostile_folder.py",
     "tests/native/test_subinterpreters.py",
 ]
-#: They need the cache, or measure the memory of a process, which the sanitizers keep;
-#: or look at memory that is nobody's, in a child.
+#: They need the cache, or measure the memory of a process, which the sanitizers keep.
+#: And the inspector lets the kernel copy memory that may be nobody's, by write(), which
+#: AddressSanitizer stops before the kernel can say that nothing is there.
 NOT_HERE = " or ".join(
     [
         *("cache", "counters_follow", "used_again", "environment", "out_of_memory"),
