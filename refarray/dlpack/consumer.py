@@ -11,6 +11,7 @@ Next: `cuda.py`; without CUDA, `capsules.py`.
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import Any
 
 from refarray._base import profile
@@ -150,16 +151,20 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
 
 
 def device_of(x: Any) -> Any:
-    """Return what `__dlpack_device__` says, as two integers if that can be.
+    """Return what `__dlpack_device__` says, as `plain_pair` has it."""
+    return plain_pair(x.__dlpack_device__())
 
-    The standard has an Enum for the first of them; not every Enum equals its number.
+
+def plain_pair(announced: Any) -> Any:
+    """Return a device pair with an integer for its type, if that is an Enum.
+
+    The standard has an Enum there, and not every Enum equals its number.
     """
-    pair = x.__dlpack_device__()
-    if isinstance(pair, tuple) and len(pair) == 2 and not isinstance(pair[0], int):
-        number = getattr(pair[0], "value", None)
-        if isinstance(number, int):
-            return number, pair[1]
-    return pair
+    if isinstance(announced, tuple) and len(announced) == 2:
+        kind, number = announced
+        if isinstance(kind, Enum):
+            return kind.value, number
+    return announced
 
 
 def _require_protocol(x: object) -> None:

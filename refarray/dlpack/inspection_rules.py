@@ -9,12 +9,11 @@ Next: `inspection_drawing.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NBYTES, MAX_NDIM, row_major_strides
-from refarray.dlpack.consumer import VERSION
+from refarray.dlpack.consumer import VERSION, plain_pair
 from refarray.dlpack.inspection_memory import Description, named
 from refarray.dlpack.structs import TypeCode
 
@@ -175,8 +174,7 @@ def by_answer(
         yield Broken(4, "must", f"__dlpack__ does not take {asked}")
     elif legacy:
         yield Broken(6, "must", f"__dlpack__({asked}) returned a legacy capsule")
-    if isinstance(announced, tuple):  # the standard has an Enum for the type
-        announced = tuple(p.value if isinstance(p, Enum) else p for p in announced)
+    announced = plain_pair(announced)
     if isinstance(announced, Exception):
         yield Broken(1, "must", f"__dlpack_device__ raised {announced!r}")
     elif not (
