@@ -41,6 +41,16 @@ def test_the_page_is_that_of_the_data(field, data):
     )
 
 
+def test_a_bug_has_a_link_to_its_report(field):
+    import field_page
+
+    assert field_page.report(None) == ""
+    issue = "https://github.com/numpy/numpy/issues/32697"
+    assert field_page.report(issue) == f" ([numpy#32697]({issue}))"
+    page = "docs/upstream/mlx.md"
+    assert field_page.report(page) == " ([shown here](../upstream/mlx.md))"
+
+
 def test_every_library_has_its_row(field, data):
     assert set(data) >= NAMED
     assert set(data) == set(field.in_the_field()), "python tools/field.py"

@@ -167,9 +167,11 @@ def shown(value: Any) -> str:
 
 
 def report(url: str | None) -> str:
-    """Return a link to a report, or nothing."""
+    """Return a link to a report, of others or of docs/upstream/, or nothing."""
     if url is None:
         return ""
+    if url.startswith("docs/"):
+        return f" ([shown here](../{url.removeprefix('docs/')}))"
     parts = url.rstrip("/").split("/")
     return f" ([{parts[-3]}#{parts[-1]}]({url}))"
 

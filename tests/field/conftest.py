@@ -2,7 +2,8 @@
 
     @pytest.mark.works       what else the library does, in the exchange
     @pytest.mark.refuses     what it refuses, or refarray does, as it should
-    @pytest.mark.bug(url)    what it does wrong, and where that is reported (or None)
+    @pytest.mark.bug(url)    what it does wrong, and where that is reported (or None),
+                             or the page of docs/upstream/ that has a script for it
 
 The first line of a marked test's docstring is a sentence of docs/reference/field.md. A
 module may say more: LIBRARY and VERSION of what it tests, and DIRECTIONS ("both",
