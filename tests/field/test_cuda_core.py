@@ -6,14 +6,16 @@ from arrays import DTYPES, LAYOUTS, address, numbers
 from exchange import Exchange, library, load
 
 import refarray as xp
+from refarray.testing import doubles
 
 library("cuda.core", "cuda_core")
 
 LIBRARY = "cuda.core"
+ADAPTER = load("cuda_core")
 
 
 class TestExchange(Exchange):
-    adapter = load("cuda_core")
+    adapter = ADAPTER
     takes = DTYPES
     read_only = "kept"
     takes_copy = False
@@ -34,3 +36,41 @@ def test_it_describes_our_memory():
     view = TestExchange().take(x)
     assert (view.ptr, tuple(view.shape)) == (address(x), x.shape)
     assert tuple(view.strides) == x._strides
+
+
+@pytest.mark.bug("docs/upstream/cuda_core.md")
+def test_another_major_version():
+    """A capsule of version 2.0, which may have any layout, is read as one of 1.x."""
+    with doubles.producer("version (2, 0), ndim 2") as double:
+        assert ADAPTER.shape(ADAPTER.from_dlpack(double.array)) == (2, 3)
+
+
+@pytest.mark.bug("docs/upstream/cuda_core.md")
+def test_a_negative_number_of_axes():
+    """A number of axes of -1 is taken; the shape is a SystemError then."""
+    with doubles.producer("ndim -1") as double:
+        view = ADAPTER.from_dlpack(double.array)
+        with pytest.raises(SystemError, match="bad argument to internal function"):
+            view.shape  # noqa: B018
+        del view
+
+
+@pytest.mark.bug("docs/upstream/cuda_core.md")
+@pytest.mark.parametrize(
+    ("fault", "shape"),
+    [("shape (2**61,)", (2**61,)), ("data NULL with 6 elements", (2, 3))],
+)
+def test_impossible_memory(fault, shape):
+    """More elements than there are addresses, and six at NULL, become views."""
+    with doubles.producer(fault) as double:
+        assert ADAPTER.shape(ADAPTER.from_dlpack(double.array)) == shape
+
+
+@pytest.mark.refuses
+def test_negative_extents():
+    """A negative extent, though not before the shape is asked for."""
+    with doubles.producer("shape (-1, 3)") as double:
+        view = ADAPTER.from_dlpack(double.array)
+        with pytest.raises(ValueError, match="Extents must be non-negative"):
+            view.shape  # noqa: B018
+        del view
