@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Collection
 from typing import Any
 
+from arrays import in_child
+
 from refarray.testing import doubles
+from refarray.testing.adapters import Adapter
+from refarray.testing.loading import name_of
 
 
 def answers_wrong(
@@ -35,3 +40,24 @@ def answers_wrong(
             wrong.add(fault.name)
         double.assert_released()
     return wrong
+
+
+CHILD = """
+from refarray.testing import doubles
+from refarray.testing.loading import load
+
+adapter = load({adapter!r})
+array = doubles.producer({fault!r}).array
+print("about to import", flush=True)
+adapter.from_dlpack(array)
+"""
+
+
+def ended_by(adapter: Adapter, fault: str) -> signal.Signals | None:
+    """Return the signal that ends a process whose library takes such an array.
+
+    None if there is no such signal: the array is refused, or taken.
+    """
+    result = in_child(CHILD.format(adapter=name_of(adapter), fault=fault))
+    assert "about to import" in result.stdout, result.stderr
+    return signal.Signals(-result.returncode) if result.returncode < 0 else None

@@ -1,18 +1,24 @@
 """The exchange with MLX, on the CPU. Its arrays are immutable; its import copies."""
 
+import signal
+
 import pytest
 from arrays import DTYPES, numbers, ours
 from exchange import Exchange, library, load
+from faults import ended_by
 
 import refarray as xp
+from refarray.testing import doubles
+from refarray.testing.forge import Raw
 
 mx = library("mlx.core", "mlx")
 
 LIBRARY = "MLX"
+ADAPTER = load("mlx")
 
 
 class TestExchange(Exchange):
-    adapter = load("mlx")
+    adapter = ADAPTER
     takes = DTYPES
     converts = {"float64": "float32", "complex128": "complex64"}
     copies = True
@@ -38,6 +44,41 @@ def test_immutable_arrays_change():
     t = TestExchange().theirs("float32")
     xp.from_dlpack(t)[0, 0] = 99.0
     assert t[0, 0] == 99.0
+
+
+@pytest.mark.bug("docs/upstream/mlx.md")
+def test_the_version_that_is_asked_for():
+    """`max_version` is ignored: the capsule is always a legacy one."""
+    t = TestExchange().theirs("float32")
+    assert Raw(t.__dlpack__(max_version=(1, 3))).name == "dltensor"
+
+
+@pytest.mark.bug(None)
+def test_another_major_version():
+    """A capsule of version 2.0, which may have any layout, is read as one of 1.x."""
+    with doubles.producer("version (2, 0), ndim 2") as double:
+        assert ADAPTER.read(ADAPTER.from_dlpack(double.array)) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.bug("docs/upstream/mlx.md")
+def test_the_error_of_a_producer():
+    """The error of a producer is hidden behind a TypeError."""
+    double = doubles.producer("__dlpack__ raises BufferError")
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        mx.from_dlpack(double.array)
+
+
+@pytest.mark.bug("docs/upstream/mlx.md")
+def test_data_that_is_null():
+    """Six elements at NULL end the process."""
+    assert ended_by(ADAPTER, "data NULL with 6 elements") is signal.SIGSEGV
+
+
+@pytest.mark.bug("docs/upstream/mlx.md")
+def test_negative_extents():
+    """A negative extent is taken."""
+    with doubles.producer("shape (-1, 3)") as double:
+        assert ADAPTER.shape(mx.from_dlpack(double.array)) == (-1, 3)
 
 
 @pytest.mark.refuses

@@ -1,19 +1,25 @@
 """The exchange with ONNX Runtime's OrtValue, on the CPU."""
 
-import pytest
-from arrays import COMPLEX, DTYPES, address, numbers, ours
-from exchange import Exchange, library, load
+import signal
 
+import pytest
+from arrays import COMPLEX, DTYPES, address, numbers, ours, reads
+from exchange import Exchange, library, load
+from faults import ended_by
+
+from refarray.dlpack import from_capsule
+from refarray.testing import _forge, doubles
 from refarray.testing.forge import Tensor
 from refarray.testing.producers import Producer
 
 onnxruntime = library("onnxruntime")
 
 LIBRARY = "ONNX Runtime"
+ADAPTER = load("onnxruntime")
 
 
 class TestExchange(Exchange):
-    adapter = load("onnxruntime")
+    adapter = ADAPTER
     takes = [name for name in DTYPES if name not in COMPLEX]
     refusal = RuntimeError
     refused_layouts = dict.fromkeys(
@@ -38,8 +44,33 @@ def test_numpy_sees_our_memory():
     assert value.numpy().tolist() == numbers().tolist()
 
 
-@pytest.mark.bug(None)
+@pytest.mark.bug("docs/upstream/onnxruntime.md")
 def test_memory_of_a_gpu():
     """A capsule that says its memory lies on a GPU is taken by a build for the CPU."""
     tensor = Tensor.of([1.0, 2.0], (2,)).but(device=(2, 0), version=None)
     assert onnxruntime.OrtValue.from_dlpack(Producer(tensor)).shape() == [2]
+
+
+@pytest.mark.bug("docs/upstream/onnxruntime.md")
+def test_a_negative_number_of_axes():
+    """A number of axes of -1 ends the process."""
+    assert ended_by(ADAPTER, "ndim -1") is signal.SIGABRT
+
+
+@pytest.mark.bug(None)
+def test_data_that_is_null():
+    """Six elements at NULL become a value."""
+    with doubles.producer("data NULL with 6 elements") as double:
+        assert ADAPTER.shape(ADAPTER.from_dlpack(double.array)) == (2, 3)
+
+
+@pytest.mark.bug("docs/upstream/onnxruntime.md")
+def test_a_used_capsule_dropped_during_an_exception():
+    """A used capsule that is dropped while an exception is pending loses it."""
+    value = ADAPTER.make([1.0, 2.0], (2,), "float64")
+    capsule = value.__dlpack__()
+    x = from_capsule(capsule)
+    items = [capsule]
+    del capsule
+    assert _forge.drop_with_pending_error(items) is False
+    assert reads(x).tolist() == [1.0, 2.0]

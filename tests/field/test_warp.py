@@ -1,20 +1,22 @@
 """The exchange with Warp, on the CPU."""
 
 import pytest
-from arrays import COMPLEX, DTYPES, LAYOUTS, numbers
+from arrays import COMPLEX, DTYPES, LAYOUTS, numbers, watch
 from exchange import Exchange, library, load
 
 import refarray as xp
+from refarray.testing import _forge, doubles
 from refarray.testing.forge import Tensor
 from refarray.testing.producers import Producer
 
 wp = library("warp")
 
 LIBRARY = "Warp"
+ADAPTER = load("warp")
 
 
 class TestExchange(Exchange):
-    adapter = load("warp")
+    adapter = ADAPTER
     takes = [name for name in DTYPES if name not in COMPLEX]
     refusal = RuntimeError
     refused_layouts = {"0-d": IndexError}
@@ -40,9 +42,37 @@ def test_byte_offset():
 @pytest.mark.bug(None)
 def test_no_axes():
     """An array without axes goes out with one."""
-    assert xp.from_dlpack(TestExchange.adapter.make([14.0], (), "float64")).shape == (
-        1,
-    )
+    assert xp.from_dlpack(ADAPTER.make([14.0], (), "float64")).shape == (1,)
+
+
+@pytest.mark.bug("docs/upstream/warp.md")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_capsule_dropped_during_an_exception():
+    """A capsule that is dropped while an exception is pending loses this exception."""
+    # Its destructor is a function in Python. refarray drops no capsule then.
+    capsule = ADAPTER.make([1.0, 2.0], (2,), "float64").__dlpack__()
+    calls = watch(capsule)
+    items = [capsule]
+    del capsule
+    assert _forge.drop_with_pending_error(items) is False
+    assert calls() == 0
+
+
+@pytest.mark.bug(None)
+def test_vectors():
+    """The lanes of vectors become an axis, but the vectors lie where numbers would."""
+    with doubles.producer("(code, bits, lanes) = (2, 64, 4)") as double:
+        array = wp.from_dlpack(double.array)
+        assert array.shape == (2, 3, 4)
+        assert array.strides == (24, 8, 8)  # right were 96, 32, 8
+        del array
+
+
+@pytest.mark.bug(None)
+def test_data_that_is_null():
+    """Six elements at NULL become an array."""
+    with doubles.producer("data NULL with 6 elements") as double:
+        assert ADAPTER.shape(wp.from_dlpack(double.array)) == (2, 3)
 
 
 @pytest.mark.refuses
