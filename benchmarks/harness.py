@@ -29,10 +29,12 @@ SECONDS = 15.0
 PATIENCE = 6
 
 # A sample is the least of several runs, each of which repeats the statement for about
-# this long: short runs find the quiet moments of a busy machine. There is a second run
-# unless the first was long: that one finds caches as the row before has left them.
+# this long: short runs find the quiet moments of a busy machine. The first runs find
+# the caches as the row before has left them, and memory of several MB that is used in
+# turn is in place after three. Where one run is long, that matters less.
 SAMPLE_SECONDS = 2e-3
 RUN_SECONDS = 3e-4
+WARM_RUNS = 5
 LONG_SECONDS = 3e-2
 
 # Takes one sample: seconds per piece of work, or what else the row's unit says.
@@ -132,7 +134,7 @@ def statement(code: str, **names: Any) -> Measure:
         nonlocal fastest
         runs: list[float] = []
         elapsed = 0.0
-        while elapsed < (LONG_SECONDS if len(runs) < 2 else SAMPLE_SECONDS):
+        while elapsed < (LONG_SECONDS if len(runs) < WARM_RUNS else SAMPLE_SECONDS):
             loops = max(1, int(RUN_SECONDS / fastest))
             seconds = timer.timeit(loops)
             elapsed += seconds

@@ -5,7 +5,7 @@ native module, so it can be read, and tested, on its own.
 
 Read in this order:
 
-1. `dtypes.py`, `floating.py`: the data types, their kinds and limits; `promotion.py`:
+1. `dtypes.py`, `limits.py`: the data types, their kinds and limits; `promotion.py`:
    how they combine with each other and with Python scalars; `formats.py`: what the
    buffer protocol calls them.
 2. `devices.py`: where memory can live, and the DLPack name of that place.

@@ -1,4 +1,4 @@
-"""The data types: what they are, their kinds, and their limits.
+"""The data types: what they are, and their kinds.
 
 A dtype is a constant: one object per name, compared by identity; under profile
 numpy_interop, by NumPy's judgement too. `STANDARD` lists the standard's thirteen.
@@ -8,13 +8,13 @@ converts and passes them on, but does not compute with them.
 `bool` names the dtype from here on, as it does in the public namespace; Python's own
 is `builtins.bool`.
 
-Next: `floating.py`, more limits; then `promotion.py`, how dtypes combine.
+Next: `limits.py`, their limits; then `promotion.py`, how they combine.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
@@ -239,31 +239,3 @@ def _numpy_table() -> dict[object, DType]:
 
 
 _MEANT = _numpy_table()
-
-
-# Limits: those of floating-point dtypes are in `floating.py` -------------------------
-
-
-class IInfo(NamedTuple):
-    """Limits of an integer dtype, as Python integers.
-
-    Source: array API 2025.12, data type functions, iinfo.
-    """
-
-    bits: int
-    max: int
-    min: int
-    dtype: DType
-
-
-def _integer_limits() -> dict[DType, IInfo]:
-    table = {}
-    for dtype in _SIGNED:
-        half = 2 ** (dtype.bits - 1)
-        table[dtype] = IInfo(dtype.bits, half - 1, -half, dtype)
-    for dtype in _UNSIGNED:
-        table[dtype] = IInfo(dtype.bits, 2**dtype.bits - 1, 0, dtype)
-    return table
-
-
-IINFO = _integer_limits()

@@ -10,7 +10,7 @@ Next: `formats.py`.
 from __future__ import annotations
 
 from refarray._base import dtypes
-from refarray._base.dtypes import IINFO, KINDS, STANDARD, DType
+from refarray._base.dtypes import KINDS, STANDARD, DType
 
 _WIDENING = (
     ("unsigned integer", "signed integer"),
@@ -108,7 +108,7 @@ def scalar_dtype(scalar_type: type, dtype: DType) -> DType:
     """Return the dtype in which an array of `dtype` and a Python scalar meet.
 
     `scalar_type` is the scalar's exact type: bool, int, float or complex. TypeError
-    where the standard defines no result. `check_int_range` tells whether an int fits.
+    where the standard defines no result; `limits.py` tells whether an int fits.
 
     Source: array API 2025.12, type promotion rules, mixing arrays with Python scalars.
     """
@@ -127,15 +127,3 @@ def _no_scalar_dtype(scalar_type: type, dtype: DType) -> TypeError:
         f"{scalar_type.__name__}; allowed: Python {' or '.join(allowed)} "
         "(array API 2025.12, type promotion rules, mixing arrays with Python scalars)"
     )
-
-
-def check_int_range(value: int, dtype: DType) -> None:
-    """Raise OverflowError if an integer `dtype` cannot hold `value`.
-
-    The standard leaves this case open. Other dtypes have no integer bounds and pass.
-    """
-    limits = IINFO.get(dtype)
-    if limits is not None and not limits.min <= value <= limits.max:
-        raise OverflowError(
-            f"{value} is outside the range of {dtype}, {limits.min} to {limits.max}"
-        )

@@ -164,7 +164,9 @@ def indices(x: ArrayBase) -> Any:
     """
     values = view(x)
     if x.dtype is dtypes.uint64:
-        largest = dtypes.IINFO[dtypes.DEFAULT_INDEX].max
+        from refarray._base.limits import IINFO
+
+        largest = IINFO[dtypes.DEFAULT_INDEX].max
         values = kernels(x.device).minimum(values, np.uint64(largest))
     return values.astype(NUMPY_DTYPES[dtypes.DEFAULT_INDEX], copy=False)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refarray._base import dtypes, profile
-from refarray._base.dtypes import IINFO, KINDS, DType, IInfo
+from refarray._base.dtypes import KINDS, DType
+from refarray._base.limits import IINFO, IInfo
 from refarray._base.promotion import held_error
 from refarray._compute import freedom, pedantic
 from refarray._compute.engine import call, kernels, view

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refarray._base import profile
-from refarray._base.dtypes import IINFO
 from refarray._base.layout import broadcast_shapes
+from refarray._base.limits import IINFO
 from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic, repairs
 from refarray._compute.engine import NUMPY_DTYPES, call, compute, elementwise, view

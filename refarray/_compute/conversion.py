@@ -20,11 +20,11 @@ from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM
+from refarray._base.limits import check_int_range
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import (
     SCALAR_PROMOTION,
     can_cast,
-    check_int_range,
     held_error,
     promote,
 )

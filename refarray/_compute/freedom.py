@@ -21,7 +21,8 @@ import numpy as np
 
 from refarray._base import profile
 from refarray._base.devices import CPU
-from refarray._base.dtypes import BY_NAME, IINFO, KINDS, DType
+from refarray._base.dtypes import BY_NAME, KINDS, DType
+from refarray._base.limits import IINFO
 from refarray._compute.engine import NUMPY_DTYPES, call
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import allocate, view, wrap

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from refarray._base import profile
-from refarray._base.dtypes import IINFO, KINDS, DType
+from refarray._base.dtypes import KINDS, DType
+from refarray._base.limits import IINFO
 from refarray._base.profile import unspecified
 from refarray._base.promotion import SCALAR_PROMOTION
 from refarray._compute.engine import NUMPY_DTYPES, call

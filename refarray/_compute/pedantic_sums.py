@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from refarray._base.dtypes import IINFO, DType
+from refarray._base.dtypes import DType
+from refarray._base.limits import IINFO
 from refarray._compute.pedantic import in_range, on
 
 _Array = np.ndarray[Any, Any]

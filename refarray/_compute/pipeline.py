@@ -19,12 +19,7 @@ from refarray._base import dtypes, profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._base.layout import broadcast_shapes
-from refarray._base.promotion import (
-    check_int_range,
-    held_error,
-    promote,
-    scalar_dtype,
-)
+from refarray._base.promotion import held_error, promote, scalar_dtype
 from refarray._compute import freedom, pedantic, repairs
 from refarray._compute.engine import (
     NUMPY_DTYPES,
@@ -349,6 +344,8 @@ def scalar_value(scalar: Any, dtype: DType) -> Any:
     if type(scalar) not in _SCALARS:
         scalar = plain_scalar(scalar)
     if type(scalar) is int:
+        from refarray._base.limits import check_int_range
+
         check_int_range(scalar, dtype)
     if profile.guarded:
         pedantic.scalar(scalar, dtype)

@@ -12,13 +12,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from refarray._base import dtypes, profile
-from refarray._base.dtypes import IINFO, DType, as_dtype
+from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import (
     normalize_axes,
     normalize_axis,
     remembered,
     size_of,
 )
+from refarray._base.limits import IINFO
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums

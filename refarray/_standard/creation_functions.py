@@ -19,7 +19,6 @@ from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype
 from refarray._base.layout import check_shape
 from refarray._base.profile import defaults
-from refarray._base.promotion import check_int_range
 from refarray._compute import casting, conversion, freedom, pedantic
 from refarray._compute.arguments import check, integer, number
 from refarray._compute.array import Array
@@ -226,6 +225,8 @@ def arange(
     out = _new(n, target, place)
     values, k = kernel_view(out), kernels(place)
     if integers and target in dtypes.KINDS["integral"]:
+        from refarray._base.limits import check_int_range
+
         for value in (a, a + (n - 1) * s) if n else ():
             check_int_range(int(value), target)
         values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])

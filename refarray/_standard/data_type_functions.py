@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from refarray._base import profile, promotion
 from refarray._base.devices import Device, as_device
-from refarray._base.dtypes import IINFO, KINDS, DType, IInfo, as_dtype
+from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.profile import mixes_with_numpy
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute import conversion
@@ -22,7 +22,7 @@ from refarray._compute.pipeline import check_array, is_scalar, plain_scalar
 from refarray._memory.native import ArrayBase
 
 if TYPE_CHECKING:
-    from refarray._base.floating import FInfo
+    from refarray._base.limits import FInfo, IInfo
 
 
 def astype(
@@ -56,7 +56,7 @@ def finfo(type: DType | Array, /) -> FInfo:
 
     TypeError for any other dtype.
     """
-    from refarray._base.floating import FINFO
+    from refarray._base.limits import FINFO
 
     dtype = _dtype_of(type)
     if dtype not in FINFO:
@@ -69,6 +69,8 @@ def finfo(type: DType | Array, /) -> FInfo:
 
 def iinfo(type: DType | Array, /) -> IInfo:
     """Limits of an integer dtype. TypeError for any other dtype."""
+    from refarray._base.limits import IINFO
+
     dtype = _dtype_of(type)
     if dtype not in IINFO:
         raise TypeError(

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from refarray._base import profile
 from refarray._base.dtypes import DType
-from refarray._base.floating import FINFO
 from refarray._base.layout import broadcast_shapes, from_sizes
+from refarray._base.limits import FINFO
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
 from refarray._compute import pedantic, pedantic_sums

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refarray._base import dtypes
-from refarray._base.dtypes import HELD, IINFO, KINDS, STANDARD, DType
-from refarray._base.floating import FINFO
+from refarray._base.dtypes import HELD, KINDS, STANDARD, DType
+from refarray._base.limits import FINFO, IINFO
 
 ALL = (*STANDARD, *HELD)
 

@@ -7,10 +7,10 @@ from enum import IntEnum
 import numpy as np
 import pytest
 
-from refarray._base.dtypes import BY_NAME, HELD, IINFO, KINDS, STANDARD, DType
+from refarray._base.dtypes import BY_NAME, HELD, KINDS, STANDARD, DType
+from refarray._base.limits import IINFO, check_int_range
 from refarray._base.promotion import (
     can_cast,
-    check_int_range,
     held_error,
     promote,
     scalar_dtype,

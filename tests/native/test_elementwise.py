@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import refarray as xp
-from refarray._base.dtypes import BY_NAME, HELD, IINFO, STANDARD
+from refarray._base.dtypes import BY_NAME, HELD, STANDARD
 from refarray._base.layout import Unknown
+from refarray._base.limits import IINFO
 from refarray._compute import repairs
 from refarray._compute.pipeline import ready
 from refarray._memory.native import allocate, elementwise, join
