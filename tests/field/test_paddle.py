@@ -1,13 +1,16 @@
 """The exchange with PaddlePaddle, on the CPU."""
 
+import signal
 import subprocess
 import sys
 
 import pytest
 from arrays import DTYPES, LAYOUTS, numbers, ours, reads
 from exchange import Exchange, library, load
+from faults import ended_by
 
 import refarray as xp
+from refarray.testing import doubles
 from refarray.testing.forge import Tensor
 from refarray.testing.producers import Producer
 
@@ -15,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 paddle = library("paddle")
 
 LIBRARY = "PaddlePaddle"
+ADAPTER = load("paddle")
 
 
 CHAIN = """
@@ -29,7 +33,7 @@ del t
 
 
 class TestExchange(Exchange):
-    adapter = load("paddle")
+    adapter = ADAPTER
     takes = DTYPES
     refused_layouts = {"reversed": "taken, but cannot be read"}
     read_only = "lost"
@@ -51,7 +55,7 @@ class TestExchange(Exchange):
             subprocess.run(command, stdout=subprocess.PIPE, timeout=20)
         assert caught.value.stdout == b"made\n"  # and not: import took so long
 
-    @pytest.mark.bug(None)
+    @pytest.mark.bug("docs/upstream/paddle.md")
     def test_refuses_other_layouts(self):
         """A reversed array is taken, and ends in a MemoryError when it is read."""
         t = self.take(LAYOUTS["reversed"](ours()))
@@ -72,12 +76,40 @@ class TestExchange(Exchange):
                 xp.from_dlpack(t, copy=copy)
 
 
-@pytest.mark.bug(None)
+@pytest.mark.bug("docs/upstream/paddle.md")
 def test_byte_offset():
     """The byte offset of a capsule is ignored, and other values are read."""
     tensor = Tensor.of([1.0, 2.0, 3.0], (3,)).but(shape=(2,), byte_offset=8)
     t = paddle.utils.dlpack.from_dlpack(Producer(tensor))
     assert t.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.bug("docs/upstream/paddle.md")
+def test_a_producer_on_a_gpu():
+    """A producer on a GPU ends the process of a build for the CPU."""
+    assert ended_by(ADAPTER, "keeps every rule, on CUDA") is signal.SIGSEGV
+
+
+@pytest.mark.bug("docs/upstream/paddle.md")
+@pytest.mark.parametrize(
+    ("fault", "shape"),
+    [
+        ("ndim -1", ()),
+        ("shape (-1, 3)", (-1, 3)),
+        ("shape (2**40, 2**40)", (2**40, 2**40)),
+    ],
+)
+def test_impossible_shapes(fault, shape):
+    """Negative sizes, and more elements than there are addresses, become tensors."""
+    with doubles.producer(fault) as double:
+        assert ADAPTER.shape(ADAPTER.from_dlpack(double.array)) == shape
+
+
+@pytest.mark.bug(None)
+def test_data_that_is_null():
+    """Six elements at NULL become a tensor."""
+    with doubles.producer("data NULL with 6 elements") as double:
+        assert ADAPTER.shape(ADAPTER.from_dlpack(double.array)) == (2, 3)
 
 
 @pytest.mark.bug(None)
