@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from arrays import DTYPES, numbers, ours
+from arrays import DTYPES, in_child, numbers, ours
 from exchange import Exchange, library, load
 from faults import ended_by
 
@@ -76,9 +76,16 @@ def test_data_that_is_null():
 
 @pytest.mark.bug("docs/upstream/mlx.md")
 def test_negative_extents():
-    """A negative extent is taken."""
-    with doubles.producer("shape (-1, 3)") as double:
-        assert ADAPTER.shape(mx.from_dlpack(double.array)) == (-1, 3)
+    """A negative extent is taken, and ends the process when it is computed with."""
+    result = in_child(
+        "import mlx.core as mx\n"
+        "from refarray.testing import doubles\n"
+        "x = mx.from_dlpack(doubles.producer('shape (-1, 3)').array)\n"
+        "print(x.shape, flush=True)\n"
+        "mx.eval(x + 1)"
+    )
+    assert result.stdout == "(-1, 3)\n"
+    assert result.returncode == -signal.SIGSEGV
 
 
 @pytest.mark.refuses

@@ -1,7 +1,7 @@
 """Data that is NULL ends the process, and a negative extent is accepted.
 
 Six elements at the address NULL are a segmentation fault at once, a negative extent
-when the array is read. An exception would do.
+when something is computed from it. An exception would do.
 
 Rule: 51
 Says: DLPack 1.3 header, DLTensor: data, ndim and shape
