@@ -78,6 +78,17 @@ def test_the_page_is_that_of_the_data(matrix):
     )
 
 
+def test_a_rule_is_added_before_every_library_was_asked_again(matrix, monkeypatch):
+    data = json.loads(matrix.DATA.read_text(encoding="utf-8"))
+    new = max(matrix.RULES) + 1
+    monkeypatch.setattr(matrix, "RULES", {**matrix.RULES, new: None})
+    data["refarray"]["rules"][str(new)] = {"verdict": "pass"}
+    page = matrix.page(data).splitlines()
+    asked = [name for name, found in data.items() if "rules" in found]
+    rows = [row for row in page if row.startswith(f"| {new} |")]
+    assert [(row.count("+"), row.count("?")) for row in rows] == [(1, len(asked) - 1)]
+
+
 def test_refarray_keeps_every_rule_in_the_matrix(matrix):
     rules = json.loads(matrix.DATA.read_text(encoding="utf-8"))["refarray"]["rules"]
     assert {rule["verdict"] for rule in rules.values()} == {"pass", "skip"}
