@@ -71,7 +71,10 @@ def test_what_ci_installs_is_pinned(field):
     in_ci = [e for e in environments if e.line("In CI") == "yes"]
     assert {"numpy", "torch", "jax"} <= {e.name for e in in_ci}
     for environment in in_ci:
-        assert all("==" in wanted for wanted in environment.requirements)
+        wanted = environment.requirements
+        assert all("==" in one for one in wanted), (
+            f"{environment.name} is `In CI: yes`, so `Install:` takes NAME==VERSION"
+        )
 
 
 def test_files_of_one_library_run_together(field):
@@ -117,6 +120,14 @@ def test_only_what_passed_is_published(field, monkeypatch, tmp_path):
     assert field.publish(torch, row)[0]
     assert field.publish(torch, field.NotInstalled("no network"))[0] is False
     assert json.loads(field.DATA.read_text()) == {"torch": row}
+
+
+def test_a_row_goes_with_its_file(field, monkeypatch, tmp_path):
+    monkeypatch.setattr(field, "DATA", tmp_path / "field.json")
+    monkeypatch.setattr(field, "PAGE", tmp_path / "field.md")
+    field.DATA.write_text(json.dumps({"no longer here": {}}))
+    assert field.publish(field.Environment("torch"), field.NotInstalled("no wheel"))[0]
+    assert list(json.loads(field.DATA.read_text())) == ["torch"]
 
 
 def test_ci_takes_no_excuse_but_the_machine(field):

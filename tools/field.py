@@ -170,7 +170,7 @@ def publish(environment: Environment, found: Any) -> tuple[bool, str]:
     else:
         words = f"{found['version']}: {found['tests']} tests passed"
     data[environment.name] = found
-    data = dict(sorted(data.items()))
+    data = {name: data[name] for name in in_the_field() if name in data}
     page = field_page.page(data)
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page, encoding="utf-8")
