@@ -51,6 +51,46 @@ def test_an_environment_is_built_once(environments, monkeypatch, tmp_path):
     assert (tmp_path / "refarray_checkout.pth").read_text() == f"{ROOT}\n"
 
 
+#: A library with a build of its own, so that pip needs no network for it.
+EDITABLE = """\
+import os, zipfile
+
+FILES = {
+    "toy.pth": os.getcwd(),
+    "toy-1.dist-info/METADATA": "Metadata-Version: 2.1\\nName: toy\\nVersion: 1\\n",
+    "toy-1.dist-info/WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n"
+    "Generator: toy\\nRoot-Is-Purelib: true\\n",
+    "toy-1.dist-info/RECORD": "",
+}
+
+def build_editable(folder, settings=None, metadata=None):
+    with zipfile.ZipFile(f"{folder}/toy-1-py3-none-any.whl", "w") as wheel:
+        for name, text in FILES.items():
+            wheel.writestr(name, text)
+    return "toy-1-py3-none-any.whl"
+"""
+
+
+def test_a_folder_is_installed_as_it_is_now(environments, monkeypatch, tmp_path):
+    library, field = tmp_path / "library", tmp_path / "field"
+    library.mkdir()
+    (library / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "make"\nbackend-path = ["."]\n'
+    )
+    (library / "make.py").write_text(EDITABLE)
+    field.mkdir()
+    lines = f"Install: -e {library}\nApart: refarray would need the network"
+    (field / "test_toy.py").write_text(f'"""A toy.\n\n{lines}\n"""\n')
+    monkeypatch.setattr(environments, "FIELD", field)
+    monkeypatch.setenv("ENVIRONMENTS", str(tmp_path / "environments"))
+    monkeypatch.setenv("ANY_SIZE", "1")  # spares pip a dry run
+    toy = environments.Environment("toy")
+    for version in ("1", "2"):
+        (library / "toy.py").write_text(f"print({version})")
+        toy.build()
+        assert environments._run(str(toy.python), "-B", "-m", "toy") == f"{version}\n"
+
+
 def test_packages_for_gpus_are_refused(environments, monkeypatch, tmp_path):
     monkeypatch.setenv("ENVIRONMENTS", str(tmp_path))
     monkeypatch.delenv("ANY_SIZE", raising=False)

@@ -5,7 +5,8 @@
 What it is made of stands in lines at the top of adapters/NAME.py, or if that has no
 such line, of tests/field/test_NAME.py:
 
-    Install: torch==2.13.0             what pip installs
+    Install: torch==2.13.0             what pip installs; `-e /my/library` a folder of
+                                       yours, always as it is now
     Python: 3.12                       the interpreter; `3.12, else any` takes another
     System: libusb-1.0-0               Debian packages, unpacked into it where they miss
     Environment: NAME={folder}/lib     a variable for its processes; {system} is where
@@ -83,8 +84,8 @@ class Environment:
     def requirements(self) -> list[str]:
         """What is to be installed."""
         if not self.lines("Install"):
-            names = " nor ".join(str(path) for path in self.files)
-            raise NotInstalled(f"{names} has no line `Install:` at its top")
+            names = " or ".join(str(path) for path in self.files)
+            raise NotInstalled(f"there is no line `Install:` at the top of {names}")
         return self.line("Install").split()
 
     @property

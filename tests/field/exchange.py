@@ -3,6 +3,8 @@
 A file of this folder subclasses `Exchange` (or `Takes`, `Gives`, for libraries with one
 direction), and its class attributes state what the library does. Each test holds
 refarray and the library against that: a dtype that is not named must be refused.
+takes.py and gives.py say what each attribute means. To begin with, `adapter` and
+`takes` are enough: each test that fails asks for one more of them.
 
     class TestExchange(Exchange):
         adapter = load("torch")
