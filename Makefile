@@ -114,10 +114,11 @@ wheels: $(VENV)/wheels ## build sdist and wheel into dist/, and check them
 	@$(BIN)/abi3audit --strict --report dist/*.whl >/dev/null
 	@ls dist/*
 
-# PYTHONS="python3.12 python3.13" tries it on these.
+# PYTHONS="python3.12 python3.13" tries it on these; ARGS=--oldest with the oldest NumPy and
+# cffi that are allowed.
 PYTHONS ?= $(BIN)/python
-test-wheel: wheels ## the wheel without checkout and compiler passes the tests [PYTHONS=]
-	@$(BIN)/python tools/test_wheel.py $(PYTHONS)
+test-wheel: wheels ## the wheel without checkout and compiler passes the tests [PYTHONS= ARGS=]
+	@$(BIN)/python tools/test_wheel.py $(PYTHONS) $(ARGS)
 
 clean: ## remove everything that was built, .venv included
 	rm -rf $(VENV) .environments build dist docs/_build *.egg-info .hypothesis .*_cache

@@ -79,6 +79,20 @@ def test_versions_agree() -> None:
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_each_dependency_has_its_reason() -> None:
+    """A comment on its line, in pyproject.toml."""
+    lines = (ROOT / "pyproject.toml").read_text().splitlines()
+    named = [*PROJECT["project"]["dependencies"]]
+    for group in PROJECT["dependency-groups"].values():
+        named += [entry for entry in group if isinstance(entry, str)]
+    for extra in PROJECT["project"]["optional-dependencies"].values():
+        named += extra
+    for dependency in named:
+        at = [line for line in lines if f'"{dependency}"' in line]
+        at = [line for line in at if not line.startswith("requires = ")]
+        assert at and all("# " in line for line in at), dependency
+
+
 def test_what_the_wheel_is_tested_with_is_there() -> None:
     settings = PROJECT["tool"]["cibuildwheel"]
     for source in settings["test-sources"]:

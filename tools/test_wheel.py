@@ -1,16 +1,18 @@
 """Install the wheel in dist/ as a user would, without a compiler, and test it.
 
-    python tools/test_wheel.py python3.11 python3.12 /opt/python3.14/bin/python3
+    python tools/test_wheel.py [--oldest] python3.11 /opt/python3.14/bin/python3
 
 For each interpreter: a new environment, in which everything is installed from wheels
 only and CC names a compiler that fails; then the tests that need no checkout, from a
 copy of what [tool.cibuildwheel] in pyproject.toml names as `test-sources`, with its
-`test-command`. So what passes here is what the builds of all systems run. Exit status 1
-when anything failed.
+`test-command`. So what passes here is what the builds of all systems run. With
+--oldest the dependencies are the oldest that pyproject.toml allows, not the newest.
+Exit status 1 when anything failed.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import shutil
@@ -43,11 +45,13 @@ def run(command: list[str | Path], folder: Path) -> bool:
     return done.returncode == 0
 
 
-def try_on(interpreter: str, wheel: Path) -> bool:
+def try_on(interpreter: str, wheel: Path, is_oldest: bool) -> bool:
     """Install the wheel for one interpreter and run the tests."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     settings = project["tool"]["cibuildwheel"]
     tools = [t for t in project["dependency-groups"]["test"] if isinstance(t, str)]
+    if is_oldest:
+        tools += [d.replace(">=", "==") for d in project["project"]["dependencies"]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for source in settings["test-sources"]:
@@ -66,14 +70,18 @@ def try_on(interpreter: str, wheel: Path) -> bool:
         )
 
 
-def main(interpreters: list[str]) -> int:
+def main() -> int:
     """Try all; 1 if one failed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("interpreters", nargs="*", default=[sys.executable])
+    parser.add_argument("--oldest", action="store_true", help="oldest dependencies")
+    options = parser.parse_args()
     (wheel,) = (ROOT / "dist").glob("*.whl")
     failed = []
-    for interpreter in interpreters or [sys.executable]:
+    for interpreter in options.interpreters:
         start = time.monotonic()
         print(f"{wheel.name} on {interpreter}", flush=True)
-        if not try_on(interpreter, wheel):
+        if not try_on(interpreter, wheel, options.oldest):
             failed.append(interpreter)
         print(f"{time.monotonic() - start:.0f} s", flush=True)
     if failed:
@@ -82,4 +90,4 @@ def main(interpreters: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
