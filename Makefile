@@ -116,7 +116,6 @@ wheels: $(VENV)/wheels ## build sdist and wheel into dist/, and check them
 
 # PYTHONS="python3.12 python3.13" tries it on these; ARGS=--oldest with the oldest NumPy and
 # cffi that are allowed.
-PYTHONS ?= $(BIN)/python
 test-wheel: wheels ## the wheel without checkout and compiler passes the tests [PYTHONS= ARGS=]
 	@$(BIN)/python tools/test_wheel.py $(PYTHONS) $(ARGS)
 

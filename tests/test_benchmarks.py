@@ -122,6 +122,7 @@ def test_a_sample_is_the_least_of_several_runs(
     monkeypatch.setattr(harness, "RUN_SECONDS", 10.0)
     monkeypatch.setattr(harness, "SAMPLE_SECONDS", 20.0)
     monkeypatch.setattr(harness, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(harness, "WARM_RUNS", 2)
     waits = iter(extra)
     seen: list[int] = []
 
