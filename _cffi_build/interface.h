@@ -20,7 +20,7 @@ void ra_memory_statistics(ra_statistics *out);
 void ra_cache_set_limit(size_t nbytes);     /* 0 turns the cache off */
 void ra_cache_empty(void);
 
-/* Once, at import: add the types and functions of native.c to the module of that name,
- * and make memory safe across fork. Returns 0; 1 and does nothing in a sub-interpreter; or
- * -1 with the error printed. */
-int ra_install(const char *module_name);
+/* Once, at import: add the types and functions of native.c to the module of that name, of
+ * which the caller has the address, and make memory safe across fork. Returns 0; 1 and does
+ * nothing in a sub-interpreter; or -1 with the error printed. */
+int ra_install(const char *module_name, const void *address);

@@ -125,25 +125,30 @@ static PyMethodDef functions[] = {
 };
 
 /* Deleters run on any thread, and reach Python through PyGILState_Ensure, which leads into
- * the main interpreter (up to Python 3.11 also from here: then the module is not there). */
-static int install(PyObject *name)
+ * the main interpreter. Up to Python 3.11 also from here: then the module of that name, if
+ * there is one, is another than the caller's. */
+static int install(PyObject *name, const void *address)
 {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
         return 1;
     PyObject *module = PyImport_GetModule(name);
-    if (!module)
+    if (module != address) {
+        Py_XDECREF(module);
         return PyErr_Occurred() ? -1 : 1;
+    }
+    if (!module)
+        return 1;
     int failed = PyModule_AddFunctions(module, functions) < 0 ||
                  ra_objects_install(module) < 0 || ra_export_install() < 0;
     Py_DECREF(module);
     return failed ? -1 : 0;
 }
 
-int ra_install(const char *module_name)
+int ra_install(const char *module_name, const void *address)
 {
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *name = PyUnicode_FromString(module_name);
-    int result = name ? install(name) : -1;
+    int result = name ? install(name, address) : -1;
     Py_XDECREF(name);
     if (result == 0)
         ra_memory_init();

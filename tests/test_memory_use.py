@@ -12,7 +12,7 @@ import pytest
 import refarray as xp
 
 N = 500_000
-ROOM = 100_000  # for what does not grow with the arrays
+ROOM = 150_000  # for what does not grow with the arrays
 
 RANDOM = np.random.default_rng(0)
 x = xp.asarray(RANDOM.random(N))

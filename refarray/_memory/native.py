@@ -14,7 +14,8 @@ from refarray._base.devices import Device
 from refarray._base.dtypes import DType
 from refarray._base.layout import Unknown
 
-_installed = _native.lib.ra_install(b"refarray._native")
+_address = _native.ffi.cast("void *", id(_native))
+_installed = _native.lib.ra_install(b"refarray._native", _address)
 if _installed > 0:
     raise ImportError(
         "refarray works in the main interpreter of a process, not in a "

@@ -136,8 +136,11 @@ def test_right_consumers_answer_as_the_fault_says(fault, name, dtype):
 @pytest.mark.parametrize("fault", CONSUMERS, ids=str)
 def test_right_producers_answer_as_the_fault_says(fault, make):
     with doubles.consumer(fault) as double:
+        x = make()
+        if type(x) is np.ndarray and np.lib.NumpyVersion(np.__version__) < "2.4.0":
+            x = x[::-1]  # before, NumPy gives strides only where it must
         try:
-            double.from_dlpack(make())
+            double.from_dlpack(x)
         except Exception:
             assert fault.answer != "accepts"
         else:
