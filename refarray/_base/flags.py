@@ -164,17 +164,19 @@ def from_text(flag: str, text: str) -> Any:
     if flag == "extensions":
         return frozenset(name for name in text.split("|") if name)
     if flag == "seed":
-        return int(text) if text.isdigit() else text
+        return int(text) if text.isascii() and text.isdigit() else text
     return {"True": True, "False": False}.get(text, text)
 
 
 def to_text(value: Any) -> str:
+    """Return the value of a flag as text, from which `from_text` makes it again."""
     if isinstance(value, tuple):
         return "|".join(place.name for place in value)
     return "|".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 
 def check(flag: str, value: Any) -> Any:
+    """Return the value of a flag as profiles have it; ValueError for any other."""
     if flag not in FLAGS:
         raise ValueError(f"no flag is named {flag!r}; known flags: {', '.join(FLAGS)}")
     allowed = FLAGS[flag][0]
@@ -186,10 +188,15 @@ def check(flag: str, value: Any) -> Any:
     return _CHECKS[flag](value)
 
 
+def _is_collection(value: object) -> bool:
+    # "gpu" is a name, not "g", "p" and "u".
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
 def _check_devices(value: Any) -> tuple[Place, ...] | None:
     if value is None:
         return None
-    items = () if isinstance(value, str) else value  # "gpu" is not "g", "p", "u"
+    items = value if _is_collection(value) else ()
     places = tuple(place(item) if isinstance(item, str) else item for item in items)
     if not places or not all(isinstance(item, Place) for item in places):
         raise ValueError(
@@ -203,17 +210,21 @@ def _check_devices(value: Any) -> tuple[Place, ...] | None:
 
 
 def _check_extensions(value: Any) -> frozenset[str]:
-    out = frozenset(value)
-    unknown = out - STRICT.extensions
+    known = sorted(STRICT.extensions)
+    if not _is_collection(value):
+        raise ValueError(f"extensions is a set of {known}, or of none, not {value!r}")
+    unknown = [name for name in value if name not in known]
     if unknown:
-        raise ValueError(f"no extension is named {sorted(unknown)}; known: fft, linalg")
-    return out
+        raise ValueError(f"no extension is named {unknown}; known: {', '.join(known)}")
+    return frozenset(value)
 
 
 def _check_seed(value: Any) -> int | None:
     if value is None or (type(value) is int and 0 < value < 2**63):
         return value
-    raise ValueError(f"seed is an integer from 1 up, or None, not {value!r}")
+    raise ValueError(
+        f"seed is an integer from 1 up, below 2**63, or None, not {value!r}"
+    )
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
