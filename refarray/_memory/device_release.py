@@ -194,7 +194,13 @@ def empty_cache() -> None:
     if using is None:
         return
     with _lock:
-        cache, using.cache, using.cached_bytes = using.cache, {}, 0
+        cache, using.cache = using.cache, {}
+        # Not to 0: blocks may be on their way from one stream to the legacy one.
+        using.cached_bytes -= sum(
+            nbytes * len(addresses)
+            for kept in cache.values()
+            for (_, nbytes), addresses in kept.items()
+        )
     refused: CudaError | None = None
     for kept in cache.values():
         for (place, _), addresses in kept.items():

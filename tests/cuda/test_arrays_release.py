@@ -342,6 +342,32 @@ def test_emptying_the_cache(device: xp.Device, simulated: SimulatedDriver) -> No
     assert float(xp.sum(kept)) == 4
 
 
+def test_a_cache_that_is_emptied_while_a_stream_goes(
+    device: xp.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between leaving its blocks and the order after them another thread may run."""
+    stream = cuda.Stream()
+    with stream:
+        x = xp.ones(8, device=device)
+        del x
+    cuda.set_cache_limit(64)  # nothing else is kept
+    drain(device)
+    assert cuda.cached_bytes() == 64
+    truly, ordered = device_release.order, []
+
+    def emptied_meanwhile(*arguments: Any) -> None:
+        cuda.empty_cache()
+        truly(*arguments)
+        ordered.append(arguments)
+
+    monkeypatch.setattr(device_release, "order", emptied_meanwhile)
+    del stream
+    assert len(ordered) == 1
+    assert cuda.cached_bytes() == 64
+    cuda.empty_cache()
+    assert cuda.cached_bytes() == 0
+
+
 def test_a_driver_that_refuses_memory_back(
     device: xp.Device, simulated: SimulatedDriver
 ) -> None:
