@@ -22,6 +22,7 @@ from refarray._base.dtypes import DType, as_dtype, complex64
 from refarray._base.layout import Unknown, normalize_axes, normalize_axis
 from refarray._base.profile import defaults
 from refarray._base.promotion import promote
+from refarray._compute import movement
 from refarray._compute.arguments import check_operands, check_python, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
@@ -104,12 +105,17 @@ def hfft(
     `x` is the first half of the signal, with M elements; `n` is 2 * (M - 1) by default.
     """
     n = _length("hfft", COMPLEX, x, n, axis, half=True)
+    _check_norm("hfft", norm)
     # NumPy's hfft leaves `out` alone, so this is its definition: the inverse transform
     # of the conjugate, with the division in the other direction.
-    return irfft(conj(x), n=n, axis=axis, norm=_REVERSED.get(norm, norm))
+    return irfft(conj(x), n=n, axis=axis, norm=_REVERSED[norm])
 
 
-_REVERSED: dict[Norm, Norm] = {"backward": "forward", "forward": "backward"}
+_REVERSED: dict[Norm, Norm] = {
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
 
 
 def ihfft(
@@ -143,18 +149,25 @@ def _count(name: str, n: object) -> int:
     # A size that is unknown stays so.
     count = n if type(n) is Unknown else integer(name, "n", n)
     if count < 1:
-        raise ValueError(f"{name} needs at least one element, got n = {count}")
+        raise ValueError(
+            f"{name} needs at least one element, got n = {count} "
+            f"(array API 2025.12, {name})"
+        )
     return count
 
 
-def _transform(
-    name: str, x: Array, n: int, size: int, dtype: DType, axis: int, norm: Norm
-) -> Array:
+def _check_norm(name: str, norm: object) -> None:
     if norm not in ("backward", "ortho", "forward"):
         raise ValueError(
             f"norm is 'backward', 'ortho' or 'forward', not {norm!r} "
             f"(array API 2025.12, fft.{name})"
         )
+
+
+def _transform(
+    name: str, x: Array, n: int, size: int, dtype: DType, axis: int, norm: Norm
+) -> Array:
+    _check_norm(name, norm)
     position = normalize_axis(axis, x.ndim)
     shape = (*x._shape[:position], size, *x._shape[position + 1 :])
     out: Array = allocate(shape, dtype, x.device, False)
@@ -228,13 +241,13 @@ def irfftn(
 ) -> Array:
     """Inverse of `rfftn`: real, of M elements on the last axis it makes 2 * (M - 1)."""
     check_operands("fft.irfftn", COMPLEX, x)
-    if profile.guarded and s is not None and len(s) and s[-1] == -1:
+    *steps, (last, last_axis) = _steps("fft.irfftn", x, s, axes, some=True)
+    if s is not None and last is None:
         profile.unspecified(
             "fft.irfftn with -1 for the size of the last axis",
             "irfftn, s",
             "write the number of elements",
         )
-    *steps, (last, last_axis) = _steps("fft.irfftn", x, s, axes, some=True)
     for n, axis in steps:
         x = ifft(x, n=n, axis=axis, norm=norm)
     return irfft(x, n=last, axis=last_axis, norm=norm)
@@ -257,7 +270,8 @@ def _steps(
 
     With `some`, ValueError if there is no axis.
     """
-    positions = normalize_axes(None if axes is None else tuple(axes), x.ndim)
+    named = None if axes is None else _tuple(name, "axes", axes)
+    positions = normalize_axes(named, x.ndim)
     sizes: list[int | None] = [None] * len(positions)
     if s is not None:
         if axes is None:
@@ -265,15 +279,27 @@ def _steps(
                 f"{name} was given sizes s = {s} without the axes they belong to "
                 f"(array API 2025.12, {name})"
             )
-        sizes = [None if n == -1 else n for n in s]
+        sizes = [None if n == -1 else n for n in _tuple(name, "s", s)]
     if len(sizes) != len(positions):
         raise ValueError(
             f"{name} takes one size for each axis, got {len(sizes)} for "
             f"{len(positions)} axes (array API 2025.12, {name})"
         )
     if some and not positions:
-        raise ValueError(f"{name} needs at least one axis to transform")
+        raise ValueError(
+            f"{name} needs at least one axis to transform (array API 2025.12, {name})"
+        )
     return list(zip(sizes, positions, strict=True))
+
+
+def _tuple(name: str, what: str, given: Sequence[int]) -> tuple[int, ...]:
+    try:
+        return tuple(given)
+    except TypeError:
+        raise TypeError(
+            f"{name} takes a sequence of integers as {what}, not "
+            f"{type(given).__name__} (array API 2025.12, {name})"
+        ) from None
 
 
 # Frequencies and order ---------------------------------------------------------------
@@ -321,7 +347,10 @@ def _frequencies(
             f"(array API 2025.12, {name})"
         )
     if isinstance(d, bool) or not isinstance(d, (int, float)):
-        raise TypeError(f"{name}: d is a float, not {type(d).__name__}")
+        raise TypeError(
+            f"{name} takes a float as d, not {type(d).__name__} "
+            f"(array API 2025.12, {name})"
+        )
     if profile.guarded:
         check_python(name, "d", d)
         if d == 0:
@@ -352,6 +381,4 @@ def _axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def _rolled(x: Array, axes: tuple[int, ...], shifts: list[int]) -> Array:
-    values = call(kernels(x.device).roll, view(x), tuple(shifts), axes)
-    out: Array = adopt(values, x.dtype, x.device, x._shape)
-    return out
+    return movement.roll(x, dict(zip(axes, shifts, strict=True)))

@@ -115,6 +115,15 @@ def test_shifts_are_inverses_also_for_odd_sizes():
     assert values(fft.fftshift(x, axes=1)) == values(fft.fftshift(x, axes=[-1]))
 
 
+def test_a_shift_of_no_axes_gives_the_same_elements():
+    """All axes of an array without any, and none of them: nothing is moved."""
+    for x, axes in ((xp.asarray(2.5), None), (xp.asarray([1.0, 2.0]), ())):
+        for shift in (fft.fftshift, fft.ifftshift):
+            out = shift(x, axes=axes)
+            assert values(out) == values(x) and out.shape == x.shape
+            assert not np.shares_memory(np.from_dlpack(out), np.from_dlpack(x))
+
+
 def test_what_is_refused():
     z = xp.ones(3, dtype=xp.complex128)
     for function in (fft.rfft, fft.ihfft, fft.rfftn):
@@ -127,6 +136,15 @@ def test_what_is_refused():
         fft.fft(z, axis=1)
     with pytest.raises(IndexError):
         fft.fft(z[0])
+    # For each of the functions, whatever is wrong with it.
+    for function in (fft.fft, fft.ifft, fft.irfft, fft.hfft):
+        for norm in (["forward"], "both", None):
+            with pytest.raises(ValueError, match="norm is 'backward', 'ortho' or"):
+                function(z, norm=norm)
+    for function in (fft.fftn, fft.ifftn, fft.irfftn):
+        for keywords in ({"axes": 0}, {"s": 2, "axes": (0,)}, {"axes": 1.5}):
+            with pytest.raises(TypeError, match="takes a sequence of integers as"):
+                function(z, **keywords)
     with pytest.raises(ValueError, match="without the axes"):
         fft.fftn(z, s=(2,))
     with pytest.raises(ValueError, match="one size for each"):
