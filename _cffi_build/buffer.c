@@ -94,8 +94,8 @@ static PyGetSetDef buffer_getset[] = {
     {"address", buffer_address, NULL, "Lowest address.", NULL},
     {"nbytes", buffer_nbytes, NULL, "Extent in bytes.", NULL},
     {"kind", buffer_kind, NULL,
-     "Who owns the memory: 'host' (refarray), 'imported' (the producer of a capsule) or "
-     "'exporter' (an object with the buffer protocol).", NULL},
+     "Who owns the memory: 'host' and 'device' (refarray), 'imported' (the producer of a "
+     "capsule) or 'exporter' (an object with the buffer protocol).", NULL},
     {"flags", buffer_flags, NULL, "DLPack flags that the memory came with.", NULL},
     {"memory", buffer_memory, NULL,
      "Which memory of a device this is: a number, the same for all that we exported and "

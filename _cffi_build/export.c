@@ -117,10 +117,13 @@ static int wants_versioned(PyObject *max_version)
         }
     if (PyErr_Occurred() || part[0] < 0 || part[1] < 0) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError,
-                     "max_version must be None or a tuple (major, minor) of two integers from "
-                     "0 up, got %R (array API, array.__dlpack__)",
-                     max_version);
+        PyObject *shown = ra_shown(max_version);
+        if (shown)
+            PyErr_Format(PyExc_TypeError,
+                         "max_version must be None or a tuple (major, minor) of two integers "
+                         "from 0 up, got %U (array API, array.__dlpack__)",
+                         shown);
+        Py_XDECREF(shown);
         return -1;
     }
     /* A consumer that reads a later major version is given ours: it is told which. */

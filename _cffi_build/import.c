@@ -13,9 +13,12 @@
 static int unused_capsule(PyObject *capsule)
 {
     if (!PyCapsule_CheckExact(capsule)) {
-        PyErr_Format(PyExc_TypeError,
-                     "__dlpack__ returns a DLPack capsule, not %R (DLPack, capsule)",
-                     capsule);
+        PyObject *shown = ra_shown(capsule);
+        if (shown)
+            PyErr_Format(PyExc_TypeError,
+                         "__dlpack__ returns a DLPack capsule, not %U (DLPack, capsule)",
+                         shown);
+        Py_XDECREF(shown);
         return -1;
     }
     const char *name = PyCapsule_GetName(capsule);
@@ -85,20 +88,23 @@ static int agrees(const DLTensor *tensor, PyObject *announced)
     long type, id;
     if (!announced)
         return 1;
-    if (!read_pair(announced, &type, &id)) {
-        PyErr_Format(PyExc_TypeError,
-                     "__dlpack_device__ must return a tuple of two integers, got %R "
-                     "(array API, array.__dlpack_device__)",
-                     announced);
-        return 0;
-    }
-    if (tensor->device.device_type == type && tensor->device.device_id == id)
+    int is_pair = read_pair(announced, &type, &id);
+    DLDevice found = tensor->device;        /* the repr is Python, and may drop the tensor */
+    if (is_pair && found.device_type == type && found.device_id == id)
         return 1;
-    PyErr_Format(PyExc_BufferError,
-                 "the capsule lies on DLPack device (%d, %d), but %R was announced by "
-                 "__dlpack_device__ or asked for; refarray does not guess which is true "
-                 "(array API, array.__dlpack_device__)",
-                 tensor->device.device_type, tensor->device.device_id, announced);
+    PyObject *shown = ra_shown(announced);
+    if (shown && !is_pair)
+        PyErr_Format(PyExc_TypeError,
+                     "__dlpack_device__ must return a tuple of two integers, got %U "
+                     "(array API, array.__dlpack_device__)",
+                     shown);
+    else if (shown)
+        PyErr_Format(PyExc_BufferError,
+                     "the capsule lies on DLPack device (%d, %d), but %U was announced by "
+                     "__dlpack_device__ or asked for; refarray does not guess which is true "
+                     "(array API, array.__dlpack_device__)",
+                     found.device_type, found.device_id, shown);
+    Py_XDECREF(shown);
     return 0;
 }
 
@@ -300,9 +306,13 @@ PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssiz
 {
     (void)module;
     if (n != 1 || !PyCapsule_CheckExact(args[0])) {
-        PyErr_Format(PyExc_TypeError, "a capsule is expected, or an object with __dlpack__, "
-                                      "got %R (DLPack, capsule)",
-                     n == 1 ? args[0] : Py_None);
+        PyObject *shown = ra_shown(n == 1 ? args[0] : Py_None);
+        if (shown)
+            PyErr_Format(PyExc_TypeError,
+                         "a capsule is expected, or an object with __dlpack__, got %U (DLPack, "
+                         "capsule)",
+                         shown);
+        Py_XDECREF(shown);
         return NULL;
     }
     const char *name = PyCapsule_GetName(args[0]);

@@ -122,11 +122,11 @@ static int take_one(selection *it, PyObject *item)
     int64_t i = PyLong_AsLongLongAndOverflow(number, &beyond);
     if (beyond || i < -n || i >= n) {
         PyObject *size = PyTuple_GetItem(it->whole->sizes, it->axis);
-        PyErr_Format(PyExc_IndexError, "index %S is outside axis %d of size %R", number,
-                     (int)it->axis, size);
-        if (PyErr_ExceptionMatches(PyExc_ValueError))   /* of more digits than Python writes */
-            PyErr_Format(PyExc_IndexError, "an index that long is outside axis %d of size %R",
+        PyObject *shown = ra_shown(number);
+        if (shown)
+            PyErr_Format(PyExc_IndexError, "index %U is outside axis %d of size %R", shown,
                          (int)it->axis, size);
+        Py_XDECREF(shown);
         Py_DECREF(number);
         return -1;
     }

@@ -11,8 +11,11 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_siz
     *sizes = (ra_sizes){PyTuple_CheckExact(tuple) ? tuple : NULL, 0};
     Py_ssize_t n = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (n < 0 || n > RA_MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "%s must be a tuple of at most %d integers, got %R",
-                     what, RA_MAX_NDIM, tuple);
+        PyObject *shown = ra_shown(tuple);
+        if (shown)
+            PyErr_Format(PyExc_ValueError, "%s must be a tuple of at most %d integers, got %U",
+                         what, RA_MAX_NDIM, shown);
+        Py_XDECREF(shown);
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -25,9 +28,14 @@ int32_t ra_read_integers(PyObject *tuple, const char *what, int64_t *out, ra_siz
         }
         out[i] = PyLong_AsLongLong(item);
         if (out[i] == -1 && PyErr_Occurred()) {
-            if (PyErr_ExceptionMatches(PyExc_OverflowError))
-                PyErr_Format(PyExc_ValueError, "%s with %R does not fit into 64 bits", what,
-                             item);
+            if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+                PyErr_Clear();
+                PyObject *shown = ra_shown(item);
+                if (shown)
+                    PyErr_Format(PyExc_ValueError, "%s with %U does not fit into 64 bits", what,
+                                 shown);
+                Py_XDECREF(shown);
+            }
             return -1;
         }
     }

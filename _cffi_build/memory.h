@@ -30,7 +30,7 @@ typedef struct ra_buffer {
     _Atomic int64_t references;
     char *address;          /* the lowest byte */
     size_t nbytes;          /* the extent: nothing of this buffer lies outside */
-    const char *kind;       /* whose it is: "host", "device", "imported", ... */
+    const char *kind;       /* whose it is: see Buffer.kind in buffer.c */
     uint64_t flags;         /* as DLPack gave them: RA_FLAG_... of tensor.h */
     void *owner;
     void (*release)(struct ra_buffer *self);

@@ -130,6 +130,11 @@ PyObject *ra_view_on_device(PyObject *array);
 
 void ra_replace(PyObject **slot, PyObject *object);
 
+/* The repr of an object, for an error message: what stands for it where that fails, as for an
+ * integer of more digits than Python writes, or the message's own error would be lost. NULL
+ * with an exception set for what is to go on, an interrupt say. */
+PyObject *ra_shown(PyObject *object);
+
 /* A new reference, which a borrowed one is not: the dict may lose it while Python runs. NULL,
  * perhaps with an exception, if there is none. */
 PyObject *ra_dict_get(PyObject *dict, PyObject *key);

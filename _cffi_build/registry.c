@@ -92,6 +92,18 @@ void ra_replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
+PyObject *ra_shown(PyObject *object)
+{
+    PyObject *text = PyObject_Repr(object);
+    if (text || !PyErr_ExceptionMatches(PyExc_Exception))
+        return text;
+    PyErr_Clear();
+    PyObject *name = PyType_GetName(Py_TYPE(object));
+    text = name ? PyUnicode_FromFormat("<%U that cannot be shown>", name) : NULL;
+    Py_XDECREF(name);
+    return text;
+}
+
 PyObject *ra_dict_get(PyObject *dict, PyObject *key)
 {
 #ifdef Py_GIL_DISABLED

@@ -29,6 +29,18 @@ MAX_NBYTES = 2**63 - 1
 remembered = lru_cache(maxsize=1024)
 
 
+def shown(obj: object) -> str:
+    """Return the repr of what was given, for an error message.
+
+    What stands for it where that fails, as for an integer of more digits than Python
+    writes: or the message's own error would be lost. `ra_shown` does the same in C.
+    """
+    try:
+        return repr(obj)
+    except Exception:
+        return f"<{type(obj).__name__} that cannot be shown>"
+
+
 def _integer(obj: object, what: str) -> int:
     # bool has __index__, but True as a size or an axis is a mistake.
     if isinstance(obj, bool):
@@ -36,7 +48,7 @@ def _integer(obj: object, what: str) -> int:
     try:
         value = index(obj)  # type: ignore[arg-type]
     except TypeError:
-        if hasattr(obj, "__index__"):
+        if hasattr(type(obj), "__index__"):
             raise  # an array, say, which knows best why it is no integer
         raise TypeError(f"{what} is an integer, not {type(obj).__name__}") from None
     if profile.guarded and not isinstance(obj, int):
@@ -139,9 +151,9 @@ def _size(obj: object, axis: int) -> int:
     else:
         n = _integer(obj, "the size of an axis")
     if n < 0:
-        raise ValueError(f"size {n} of axis {axis} is negative")
+        raise ValueError(f"size {shown(n)} of axis {axis} is negative")
     if n > MAX_NBYTES:
-        raise ValueError(f"size {n} of axis {axis} exceeds {MAX_NBYTES}")
+        raise ValueError(f"size {shown(n)} of axis {axis} exceeds {MAX_NBYTES}")
     return n
 
 
@@ -170,7 +182,7 @@ def normalize_axis(axis: object, ndim: int) -> int:
     position = axis if type(axis) is int else _integer(axis, "an axis")
     if not -ndim <= position < ndim:
         allowed = f"allowed: {-ndim} to {ndim - 1}" if ndim else "there are no axes"
-        raise IndexError(f"axis {position} is out of range; {allowed}")
+        raise IndexError(f"axis {shown(position)} is out of range; {allowed}")
     return position % ndim
 
 

@@ -16,6 +16,7 @@ from refarray._base.dtypes import (
     float32,
     float64,
 )
+from refarray._base.layout import shown
 
 
 class IInfo(NamedTuple):
@@ -51,8 +52,16 @@ def check_int_range(value: int, dtype: DType) -> None:
     limits = IINFO.get(dtype)
     if limits is not None and not limits.min <= value <= limits.max:
         raise OverflowError(
-            f"{value} is outside the range of {dtype}, {limits.min} to {limits.max}"
+            f"{shown(value)} is outside the range of {dtype}, {limits.min} to "
+            f"{limits.max}"
         )
+
+
+def too_large_error(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an integer beyond the largest floating-point number."""
+    return OverflowError(
+        f"an integer of {value.bit_length()} bits is outside the range of {dtype}"
+    )
 
 
 class FInfo(NamedTuple):

@@ -230,7 +230,7 @@ def integer(name: str, what: str, value: object) -> int:
         try:
             found = index(value)  # type: ignore[arg-type]
         except TypeError:
-            if hasattr(value, "__index__"):
+            if hasattr(type(value), "__index__"):
                 raise  # an array, say, which knows best why it is no integer
         else:
             if profile.guarded:

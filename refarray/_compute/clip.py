@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refarray._base import profile
-from refarray._base.layout import broadcast_shapes
-from refarray._base.limits import IINFO
+from refarray._base.layout import broadcast_shapes, shown
+from refarray._base.limits import IINFO, check_int_range
 from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic, repairs
 from refarray._compute.engine import NUMPY_DTYPES, call, compute, elementwise, view
@@ -89,9 +89,10 @@ def _as_limit(x: Array, limit: Array | float, which: str) -> Any:
         # Beyond the range of the dtype, on the side where every element is within.
         if limit < limits.min if which == "min" else limit > limits.max:
             profile.unspecified(
-                f"clip of {x.dtype} with {which} of {limit}",
+                f"clip of {x.dtype} with {which} of {shown(limit)}",
                 "clip, notes: outside the bounds of the dtype",
                 "leave out a limit which no element reaches",
             )
             return None
+        check_int_range(limit, x.dtype)  # type: ignore[arg-type]
     return scalar_value(limit, x.dtype) if profile.guarded else limit

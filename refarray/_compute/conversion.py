@@ -20,7 +20,7 @@ from refarray._base.devices import CPU, Device, as_device
 from refarray._base.dtypes import KINDS, DType, as_dtype
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import MAX_NDIM
-from refarray._base.limits import check_int_range
+from refarray._base.limits import check_int_range, too_large_error
 from refarray._base.profile import defaults, holds
 from refarray._base.promotion import (
     SCALAR_PROMOTION,
@@ -32,13 +32,14 @@ from refarray._compute import freedom, pedantic
 from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast, convert
 from refarray._compute.engine import call
+from refarray._compute.pipeline import SCALARS
 from refarray._memory import host
 from refarray._memory.host import REFARRAY_DTYPES
 from refarray._memory.native import allocate, wrap
 from refarray.dlpack.consumer import from_dlpack
+from refarray.dlpack.producer import check_copy
 
-_SCALARS: tuple[type, ...] = (bool, int, float, complex)
-_PLAIN = frozenset(_SCALARS)
+_PLAIN = frozenset(SCALARS)
 _LISTS = frozenset({list, tuple})
 
 
@@ -59,8 +60,7 @@ def as_array(
 
     Source: array API 2025.12, creation functions, asarray.
     """
-    if copy is not None and not isinstance(copy, bool):
-        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    check_copy(copy, "array API 2025.12, asarray")
     if dtype is not None:
         dtype = as_dtype(dtype, held=True)
     if isinstance(obj, Array):
@@ -219,7 +219,9 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
         for leaf in leaves:
             if type(leaf) is int:
                 check_int_range(leaf, out.dtype)
-        raise
+        # In a floating-point dtype it is the largest one that did not fit.
+        largest = max((x for x in leaves if type(x) is int), key=abs)
+        raise too_large_error(largest, out.dtype) from None
     return out if dtype is None or dtype is target else cast(out, dtype)
 
 
@@ -265,7 +267,8 @@ def _flatten(obj: Any) -> tuple[tuple[int, ...], list[Any], set[type]]:
             )
         if id(leaves[0]) in ancestors or len(shape) == MAX_NDIM:
             raise ValueError(
-                f"asarray takes at most {MAX_NDIM} levels of nested sequences"
+                f"asarray takes at most {MAX_NDIM} levels of nested sequences, as an "
+                "array has axes"
             )
         ancestors.add(id(leaves[0]))
         (size,) = sizes
@@ -345,7 +348,7 @@ def _leaf(leaf: Any, device: Device) -> tuple[Any, DType]:
             raise held_error(leaf.dtype)
         return leaf._item("asarray"), leaf.dtype
     elif not isinstance(leaf, np.generic):
-        for kind in _SCALARS:
+        for kind in SCALARS:
             if isinstance(leaf, kind):
                 return kind(leaf), python_dtype(kind, device)
     if isinstance(leaf, (np.ndarray, Array)) and leaf.ndim:

@@ -172,19 +172,20 @@ def device_error(name: str, first: Device, second: Device) -> ValueError:
     )
 
 
-_SCALARS: tuple[type, ...] = (bool, int, float, complex)
+# The types of Python scalars; bool before int, of which it is a subclass.
+SCALARS: tuple[type, ...] = (bool, int, float, complex)
 
 
 def is_scalar(x: object) -> bool:
     """Tell whether `x` is a Python scalar; np.float64, a subclass of float, is none."""
-    return type(x) in _SCALARS or (
-        isinstance(x, _SCALARS) and not isinstance(x, np.generic)
+    return type(x) in SCALARS or (
+        isinstance(x, SCALARS) and not isinstance(x, np.generic)
     )
 
 
 def plain_scalar(x: Any) -> bool | int | float | complex:
     """Return a Python scalar, perhaps of a subclass such as IntEnum, as exactly one."""
-    for kind in _SCALARS:
+    for kind in SCALARS:
         if isinstance(x, kind):
             plain: bool | int | float | complex = kind(x)
             return plain
@@ -290,8 +291,9 @@ def _plan_for_arrays(
 def plan_for_scalar(
     name: str, category: Category, x: ArrayBase, scalar: object, result: ResultRule
 ) -> Plan:
+    """Return the plan for an array and a Python scalar; TypeError where none can be."""
     kind = type(scalar)
-    if kind not in _SCALARS:
+    if kind not in SCALARS:
         if not is_scalar(scalar):
             if not _is_python_scalar_too(scalar, x.dtype):
                 raise operand_error(name, scalar)
@@ -341,7 +343,7 @@ def scalar_value(scalar: Any, dtype: DType) -> Any:
 
     OverflowError for an integer that `dtype` cannot hold.
     """
-    if type(scalar) not in _SCALARS:
+    if type(scalar) not in SCALARS:
         scalar = plain_scalar(scalar)
     if type(scalar) is int:
         from refarray._base.limits import check_int_range
@@ -349,7 +351,12 @@ def scalar_value(scalar: Any, dtype: DType) -> Any:
         check_int_range(scalar, dtype)
     if profile.guarded:
         pedantic.scalar(scalar, dtype)
-    return call(_SCALAR_TYPES[dtype.key], scalar)
+    try:
+        return call(_SCALAR_TYPES[dtype.key], scalar)
+    except OverflowError:
+        from refarray._base.limits import too_large_error
+
+        raise too_large_error(scalar, dtype) from None
 
 
 _SCALAR_TYPES = {dtype.key: NUMPY_DTYPES[dtype].type for dtype in dtypes.STANDARD}

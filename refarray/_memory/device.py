@@ -11,6 +11,7 @@ from typing import Any
 
 from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device, DeviceType
+from refarray._base.layout import shown
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
 from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
@@ -69,10 +70,10 @@ def open_for(announced: tuple[int, int]) -> None:
     for kind, (device_type, _) in _KINDS.items():
         if announced[0] == device_type:
             try:
-                find_device(f"{kind}:{announced[1]}")
+                find_device(f"{kind}:{shown(announced[1])}")
             except ValueError as error:
                 raise BufferError(
-                    f"the producer announces DLPack device {announced}: {error}"
+                    f"the producer announces DLPack device {shown(announced)}: {error}"
                 ) from error
 
 

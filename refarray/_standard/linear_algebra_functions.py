@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from refarray._base import profile
-from refarray._base.layout import broadcast_shapes, normalize_axes, size_of
+from refarray._base.layout import broadcast_shapes, normalize_axes, shown, size_of
 from refarray._base.promotion import promote
 from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import check_operands, integer
@@ -109,7 +109,7 @@ def _pairs_of_axes(
         n = integer("tensordot", "axes", axes)
         if not 0 <= n <= min(ndim1, ndim2):
             raise ValueError(
-                f"tensordot cannot sum over {n} axes of arrays with {ndim1} and "
+                f"tensordot cannot sum over {shown(n)} axes of arrays with {ndim1} and "
                 f"{ndim2} dimensions (array API 2025.12, tensordot)"
             )
         return tuple(range(ndim1 - n, ndim1)), tuple(range(n))
@@ -173,8 +173,8 @@ def axis_from_the_end(name: str, axis: int, x1: Array, x2: Array) -> int:
     if not -ndim <= position <= -1:
         allowed = f"allowed: {-ndim} to -1" if ndim else "there are no axes"
         raise IndexError(
-            f"{name} counts its axis from the last one; {allowed}, got {position} "
-            f"(array API 2025.12, {name})"
+            f"{name} counts its axis from the last one; {allowed}, got "
+            f"{shown(position)} (array API 2025.12, {name})"
         )
     return position
 

@@ -24,6 +24,7 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
+from refarray.dlpack.producer import check_copy
 from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
@@ -46,7 +47,7 @@ def _consume(
     """
     if refused is not None:
         try:
-            if not _is_unknown_keyword(refused):
+            if not is_unknown_keyword(refused):
                 raise refused
         finally:
             del refused  # its traceback has this frame, and would keep `x` with it
@@ -105,10 +106,7 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     """Ask for what is wanted, check what is given, and copy where that is needed."""
     _require_protocol(x)
     announced = device_of(x)
-    if copy is not None and not isinstance(copy, bool):
-        raise TypeError(
-            f"copy must be True, False or None, not {copy!r} (array API, from_dlpack)"
-        )
+    check_copy(copy, "array API, from_dlpack")
     question: dict[str, object] = {"max_version": VERSION}
     # Where it lies already is what no dl_device means, and what every library knows. An
     # array of ours may only pretend to lie elsewhere.
@@ -189,7 +187,8 @@ _UNKNOWN_KEYWORD = (
 )
 
 
-def _is_unknown_keyword(error: BaseException) -> bool:
+def is_unknown_keyword(error: BaseException) -> bool:
+    """Tell whether a TypeError says that a function does not take a keyword."""
     return re.search(_UNKNOWN_KEYWORD, str(error)) is not None
 
 
@@ -214,7 +213,7 @@ def _exchange(export: Any, question: dict[str, object], *announced: object) -> A
     try:
         return import_capsule(export(**question), *announced)
     except TypeError as error:
-        if set(question) <= {"stream"} or not _is_unknown_keyword(error):
+        if set(question) <= {"stream"} or not is_unknown_keyword(error):
             raise
     # The stream always stays: without it the memory could be used too early.
     stay = {"stream"} if set(question) <= {"stream", "max_version"} else _OLDER

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from refarray._base.devices import CPU, DeviceType
+from refarray._base.layout import shown
 from refarray._memory import device_copies
 from refarray._memory.cuda_memory import check_location
 from refarray._memory.cuda_streams import LEGACY, PER_THREAD, Stream, current_stream
@@ -55,7 +56,7 @@ def prepare_export(
     if place is not None and place != x.device.dlpack:
         raise BufferError(
             f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
-            f"{place}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
+            f"{shown(place)}; allowed here: {tuple(map(int, x.device.dlpack))}, and "
             f"{tuple(map(int, CPU.dlpack))} by a copy (array API, array.__dlpack__)"
         )
     if x._size:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._memory.native import ffi
-from refarray.dlpack.consumer import VERSION, _is_unknown_keyword
+from refarray.dlpack.consumer import VERSION, is_unknown_keyword
 from refarray.dlpack.inspection_memory import (
     Description,
     Element,
@@ -151,7 +151,7 @@ def inspect(x: Any, /) -> Inspection:
     try:
         capsule = x.__dlpack__(max_version=VERSION)
     except TypeError as error:
-        if not _is_unknown_keyword(error):
+        if not is_unknown_keyword(error):
             raise
         takes_version = False
         capsule = x.__dlpack__()

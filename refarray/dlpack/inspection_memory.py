@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
-from refarray._base.layout import MAX_NDIM, row_major_strides
+from refarray._base.layout import MAX_NDIM, row_major_strides, shown
 from refarray._memory.native import ffi
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode
 
@@ -255,4 +255,4 @@ def decode(data: bytes, dtype: tuple[int, int, int]) -> Any:
 def named(value: int, names: type[DeviceType] | type[TypeCode]) -> str:
     """Return a number with the name it has in DLPack: `1 (kDLCPU)`."""
     name = names(value).name if value in set(names) else "unknown"
-    return f"{value} ({name})"
+    return f"{shown(value)} ({name})"

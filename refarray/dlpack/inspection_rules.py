@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from refarray._base.devices import DeviceType
-from refarray._base.layout import MAX_NBYTES, MAX_NDIM, row_major_strides
+from refarray._base.layout import MAX_NBYTES, MAX_NDIM, row_major_strides, shown
 from refarray.dlpack.consumer import VERSION, plain_pair
 from refarray.dlpack.inspection_memory import Description, named
 from refarray.dlpack.structs import TypeCode
@@ -176,14 +176,16 @@ def by_answer(
         yield Broken(6, "must", f"__dlpack__({asked}) returned a legacy capsule")
     announced = plain_pair(announced)
     if isinstance(announced, Exception):
-        yield Broken(1, "must", f"__dlpack_device__ raised {announced!r}")
+        yield Broken(1, "must", f"__dlpack_device__ raised {shown(announced)}")
     elif not (
         isinstance(announced, tuple)
         and len(announced) == 2
         and all(isinstance(part, int) for part in announced)
     ):
         yield Broken(
-            2, "must", f"__dlpack_device__ returned {announced!r}, no pair of integers"
+            2,
+            "must",
+            f"__dlpack_device__ returned {shown(announced)}, no pair of integers",
         )
     elif device is not None and tuple(map(int, announced)) != device:
         yield Broken(
@@ -195,4 +197,4 @@ def by_answer(
 
 
 def _place(device: tuple[int, ...]) -> str:
-    return f"{named(int(device[0]), DeviceType)}, {int(device[1])}"
+    return f"{named(int(device[0]), DeviceType)}, {shown(int(device[1]))}"

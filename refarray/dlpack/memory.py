@@ -17,6 +17,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from refarray._base import dtypes, profile
 from refarray._base.devices import CPU
 from refarray._base.dtypes import BY_NAME, DType
 from refarray._base.formats import dtype_of_format
-from refarray._base.layout import check_shape, row_major_strides, size_of
+from refarray._base.layout import check_shape, row_major_strides, shown, size_of
 from refarray._memory.host import numpy_view
 from refarray._memory.native import (
     ArrayBase,
@@ -34,11 +35,10 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
-from refarray.dlpack.consumer import VERSION, device_of
-from refarray.dlpack.producer import device_pair
+from refarray.dlpack.consumer import device_of
+from refarray.dlpack.producer import check_copy, device_pair
+from refarray.dlpack.shortcuts import HOST, VERSION
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
-
-_HOST = (1, 0)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,17 @@ class Tensor:
         dtype: DType | str | tuple[int, int, int],
         *,
         strides: Sequence[int] | None = None,
-        device: tuple[int, int] = _HOST,
+        device: tuple[int, int] = HOST,
         owner: object = None,
         read_only: bool = False,
         synchronize: Callable[[int | None], object] | None = None,
     ) -> None:
-        extents = check_shape(shape if isinstance(shape, int) else tuple(shape))
-        steps = row_major_strides(extents) if strides is None else tuple(strides)
+        extents = check_shape(
+            shape if isinstance(shape, int) else _integers("shape", shape)
+        )
+        steps = row_major_strides(extents)
+        if strides is not None:
+            steps = _integers("strides", strides)
         if len(steps) != len(extents):
             raise ValueError(
                 f"{len(steps)} strides do not fit {len(extents)} extents "
@@ -91,20 +95,27 @@ class Tensor:
                 f"pointer is an address, not {type(pointer).__name__} "
                 "(DLPack, DLTensor)"
             )
-        if len(device) != 2:
+        place = _integers("device", device)
+        if len(place) != 2:
             raise TypeError(
-                f"device is (device_type, device_id), not {device} (DLPack, DLTensor)"
+                f"device is (device_type, device_id), not {shown(device)} "
+                "(DLPack, DLTensor)"
             )
-        if pointer < 0 or (pointer == 0 and size_of(extents)):
+        if not all(-(2**31) <= number < 2**31 for number in place):
             raise ValueError(
-                f"{pointer} is the address of no element (DLPack, DLTensor)"
+                f"device {shown(place)} does not fit into two numbers of 32 bits "
+                "(DLPack, DLDevice)"
+            )
+        if not 0 <= pointer < 2**64 or (pointer == 0 and size_of(extents)):
+            raise ValueError(
+                f"{shown(pointer)} is the address of no element (DLPack, DLTensor)"
             )
         for name, value in (
             ("pointer", pointer),
             ("shape", extents),
             ("dtype", _dtype_triple(dtype)),
             ("strides", steps),
-            ("device", (int(device[0]), int(device[1]))),
+            ("device", place),
             ("owner", owner),
             ("read_only", read_only),
             ("synchronize", synchronize),
@@ -209,15 +220,11 @@ class Tensor:
 
         Source: array API 2025.12, array.__dlpack__; DLPack 1.3.
         """
-        if copy is not None and not isinstance(copy, bool):
-            raise TypeError(
-                f"copy must be True, False or None, not {copy!r} "
-                "(array API, array.__dlpack__)"
-            )
+        check_copy(copy, "array API, array.__dlpack__")
         if dl_device is not None and device_pair(dl_device) != self.device:
             wanted = (int(dl_device[0]), int(dl_device[1]))
             raise BufferError(
-                f"this memory lies on {self.device}, not on {wanted} "
+                f"this memory lies on {self.device}, not on {shown(wanted)} "
                 "(array API, array.__dlpack__)"
             )
         if self.device == CPU.dlpack and stream is not None:
@@ -298,6 +305,17 @@ class Exports(ABC):
         )
 
 
+def _integers(what: str, given: Sequence[int]) -> tuple[int, ...]:
+    """Return a sequence of integers, such as those of NumPy, as Python's."""
+    try:
+        return tuple(map(index, given))
+    except TypeError:
+        raise TypeError(
+            f"{what} takes a sequence of integers, not {shown(given)} "
+            "(DLPack, DLTensor)"
+        ) from None
+
+
 # Types that DLPack has and refarray has not, by the names that others give them.
 _NARROW = {
     code.name.removeprefix("kDL").lower(): (code.value, 8, 1)
@@ -332,7 +350,8 @@ def _dtype_triple(dtype: object) -> tuple[int, int, int]:
                 "(DLPack, DLTensor)"
             )
         raise ValueError(
-            f"{dtype} is no (type code, bits, lanes) of DLPack (DLPack, DLTensor)"
+            f"{shown(dtype)} is no (type code, bits, lanes) of DLPack "
+            "(DLPack, DLTensor)"
         )
     raise TypeError(
         "a dtype is one of refarray, a name, or DLPack's (type code, bits, lanes), "

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from refarray._base import profile
 from refarray._base.devices import CPU
+from refarray._base.layout import shown
 from refarray._memory import host
 from refarray._memory.native import ArrayBase
 
@@ -29,11 +30,7 @@ def prepare_export(
 
     Source: array API 2025.12, array.__dlpack__.
     """
-    if copy is not None and not isinstance(copy, bool):
-        raise TypeError(
-            f"copy must be True, False or None, not {copy!r} "
-            "(array API, array.__dlpack__)"
-        )
+    copy = check_copy(copy, "array API, array.__dlpack__")
     if x.device.memory == "device":
         from refarray.dlpack import cuda  # with CUDA, and not without
 
@@ -59,7 +56,7 @@ def prepare_export(
     if device != x.device.dlpack:
         raise BufferError(
             f"this array lies on {x.device!r}, and cannot be exported to DLPack device "
-            f"{device}; allowed here: {tuple(map(int, x.device.dlpack))} "
+            f"{shown(device)}; allowed here: {tuple(map(int, x.device.dlpack))} "
             "(array API, array.__dlpack__)"
         )
     return (host.copy(x), True) if copy else (x, False)
@@ -81,6 +78,13 @@ def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
     return host.copy(x, CPU), True
 
 
+def check_copy(copy: object, rule: str) -> bool | None:
+    """Return the argument `copy`; TypeError, which names the rule, if it is no bool."""
+    if copy is None or isinstance(copy, bool):
+        return copy
+    raise TypeError(f"copy must be True, False or None, not {shown(copy)} ({rule})")
+
+
 def device_pair(dl_device: object) -> tuple[int, int]:
     """Return the argument `dl_device`; TypeError unless it is a pair of integers."""
     if (
@@ -91,5 +95,5 @@ def device_pair(dl_device: object) -> tuple[int, int]:
         return dl_device
     raise TypeError(
         "dl_device must be None or a tuple (device_type, device_id) of two integers, "
-        f"got {dl_device!r} (array API, array.__dlpack__)"
+        f"got {shown(dl_device)} (array API, array.__dlpack__)"
     )

@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
-from refarray._base.layout import MAX_NDIM
+from refarray._base.layout import MAX_NDIM, shown
 from refarray._memory.native import ffi, lib
 from refarray.dlpack.structs import (
     LEGACY_NAME,
@@ -67,8 +67,8 @@ def show(value: object) -> str:
         inner = ", ".join(map(show, value))
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(int(value))
-    return repr(value)
+        return shown(int(value))
+    return shown(value)
 
 
 def plain(value: object) -> Any:
@@ -79,13 +79,16 @@ def plain(value: object) -> Any:
         return int(value)
     if value is None or isinstance(value, bool | float | str):
         return value
-    return repr(value)
+    return shown(value)
 
 
 def device_words(pair: object) -> str:
     """Return a device pair with the name of its type: `(1, 0) kDLCPU`."""
-    if isinstance(pair, tuple) and len(pair) == 2 and pair[0] in set(DeviceType):
-        return f"{show(pair)} {DeviceType(pair[0]).name}"
+    if isinstance(pair, tuple) and len(pair) == 2:
+        kind = pair[0]
+        # Not just anything: what a producer answers need not have a hash.
+        if isinstance(kind, int) and kind in set(DeviceType):
+            return f"{show(pair)} {DeviceType(kind).name}"
     return show(pair)
 
 

@@ -169,6 +169,15 @@ def test_the_stream_reaches_the_owner():
         ((8, (2,), "int8"), {"strides": (1, 1)}, ValueError, "do not fit"),
         (("8", (2,), "int8"), {}, TypeError, "pointer is an address"),
         ((8, (2,), "int8"), {"device": (1,)}, TypeError, "device_type, device_id"),
+        ((8, (2,), "int8"), {"device": "10"}, TypeError, "device takes a sequence"),
+        ((8, (2,), "int8"), {"device": (1.5, 0)}, TypeError, "device takes a sequence"),
+        ((8, (2,), "int8"), {"device": None}, TypeError, "device takes a sequence"),
+        ((8, (2,), "int8"), {"device": (2**31, 0)}, ValueError, "32 bits"),
+        ((8, (2,), "int8"), {"device": (1, -(2**31) - 1)}, ValueError, "32 bits"),
+        ((2**64, (2,), "int8"), {}, ValueError, "address of no element"),
+        ((8, (2,), "int8"), {"strides": (1.0,)}, TypeError, "strides takes a sequence"),
+        ((8, (2,), "int8"), {"strides": 1}, TypeError, "strides takes a sequence"),
+        ((8, 2.5, "int8"), {}, TypeError, "shape takes a sequence"),
     ],
 )
 def test_what_describes_no_memory(arguments, keywords, error, words):

@@ -96,7 +96,7 @@ def test_integers_outside_int64():
             xp.asarray(value, dtype=dtype)
     assert values(xp.asarray([2**70, 0.5])) == [2.0**70, 0.5]
     for given in ([math.nan, 10**400], [1j, 10**400]):
-        with pytest.raises(OverflowError, match="too large"):
+        with pytest.raises(OverflowError, match="1329 bits is outside the range"):
             xp.asarray(given)
 
 
