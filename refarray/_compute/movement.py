@@ -15,15 +15,13 @@ from operator import mul
 from typing import Any
 
 from refarray._base import profile
-from refarray._base.layout import MAX_NBYTES, MAX_NDIM, check_shape
+from refarray._base.layout import MAX_NBYTES, MAX_NDIM, Shape, check_shape, shown
 from refarray._compute import freedom
 from refarray._compute.arguments import common, indices
 from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, compute, kernels
 from refarray._compute.engine import view as kernel_view
 from refarray._memory.native import ArrayBase, allocate
-
-Shape = tuple[int, ...]
 
 
 def reshape(x: ArrayBase, shape: Shape) -> Array:
@@ -80,7 +78,10 @@ def repeat_each(x: ArrayBase, repeats: ArrayBase, axis: int | None) -> Array:
     # The kernel adds in int64, and writes past its memory if that overflows.
     total = float(counts.sum(dtype="float64"))
     if total > MAX_NBYTES / 2:
-        raise ValueError(f"repeat cannot make an array of {total:g} elements")
+        raise ValueError(
+            f"repeat cannot make an array of {total:g} elements: an array has at most "
+            f"{MAX_NBYTES} bytes"
+        )
     size = profile.size_from_values(int(total))
     if axis is None:
         shape: Shape = (size,)
@@ -97,7 +98,10 @@ def _computed(x: ArrayBase, shape: Shape, kernel: str, *args: Any) -> Array:
 
 def negative(name: str, times: int) -> ValueError:
     """Return the error for a negative number of repetitions."""
-    return ValueError(f"{name} repeats 0 times or more, not {times}")
+    return ValueError(
+        f"{name} takes numbers of repetitions from 0 up, got {shown(times)} "
+        f"(array API 2025.12, {name})"
+    )
 
 
 def tile(x: ArrayBase, counts: Sequence[int]) -> Array:

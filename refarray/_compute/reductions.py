@@ -54,6 +54,7 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
 
 def mean(x: Array, axis: Axes, keepdims: bool, divisor: float) -> Array:
     """Return the sum of floating-point elements along `axis`, divided by a number."""
+    keepdims = bool(keepdims)  # some kernels read it as a number
     axes, shape = reduced(x._shape, axis, keepdims)
     out: Array = allocate(shape, x.dtype, x.device, False)
     values = x._view

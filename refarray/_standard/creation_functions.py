@@ -17,7 +17,7 @@ from typing import Any, Literal
 from refarray._base import dtypes, profile
 from refarray._base.devices import Device, as_device
 from refarray._base.dtypes import DType, as_dtype
-from refarray._base.layout import check_shape
+from refarray._base.layout import check_shape, shown
 from refarray._base.profile import defaults
 from refarray._compute import casting, conversion, freedom, pedantic
 from refarray._compute.arguments import check, integer, number
@@ -214,13 +214,18 @@ def arange(
     first, end = (0, start) if stop is None else (start, stop)
     bounds = [number("arange", "a bound", v) for v in (first, end, step)]
     if any(type(v) not in (int, float) for v in bounds):
-        raise TypeError(f"arange takes integers and floats, got {bounds}")
+        raise TypeError(
+            f"arange takes integers and floats, got {shown(bounds)} "
+            "(array API 2025.12, arange)"
+        )
     a, b, s = (v for v in bounds if not isinstance(v, complex))
     integers = all(type(v) is int for v in bounds)
     place = as_device(device)
     target = as_dtype(dtype, conversion.python_dtype(int if integers else float, place))
     if target is dtypes.bool:
-        raise TypeError("arange takes a numeric dtype, got bool")
+        raise TypeError(
+            "arange takes a numeric dtype, got bool (array API 2025.12, arange)"
+        )
     n = _steps(a, b, s)
     out = _new(n, target, place)
     values, k = kernel_view(out), kernels(place)
@@ -252,13 +257,17 @@ def _steps(start: int | float, stop: int | float, step: int | float) -> int:
         raise ValueError("arange takes a step other than 0 (array API 2025.12, arange)")
     if not all(map(math.isfinite, (start, stop, step))):
         raise ValueError(
-            f"arange takes finite bounds and step, got {start}, {stop} and {step}"
+            f"arange takes finite bounds and a finite step, got {start}, {stop} and "
+            f"{step} (array API 2025.12, arange)"
         )
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return max(0, -((start - stop) // step))
     steps = (stop - start) / step
     if math.isinf(steps):
-        raise ValueError(f"arange cannot count steps of {step} from {start} to {stop}")
+        raise ValueError(
+            f"arange cannot count steps of {step} from {start} to {stop} "
+            "(array API 2025.12, arange)"
+        )
     return max(0, math.ceil(steps))
 
 
@@ -287,14 +296,17 @@ def linspace(
     complexes = dtypes.KINDS["complex floating"]
     if target is dtypes.bool or (is_complex and target not in complexes):
         raise TypeError(
-            f"linspace from {a!r} to {b!r} makes {natural.family} numbers, not "
-            f"{target} (array API 2025.12, linspace: a floating-point dtype)"
+            f"linspace from {shown(a)} to {shown(b)} makes {natural.family} numbers, "
+            f"not {target} (array API 2025.12, linspace: a floating-point dtype)"
         )
     if profile.guarded:
         pedantic.ends(a, b, target)
     n = integer("linspace", "num", num)
     if n < 0:
-        raise ValueError(f"linspace takes num from 0 up, got {num}")
+        raise ValueError(
+            f"linspace takes num from 0 up, got {shown(n)} "
+            "(array API 2025.12, linspace)"
+        )
     steps = n - 1 if endpoint else n
     out = _new(n, target, place)
     values = kernel_view(out)
@@ -358,7 +370,9 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     for arrays that are no vectors, TypeError for different dtypes.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}")
+        raise ValueError(
+            f"indexing is 'xy' or 'ij', not {indexing!r} (array API 2025.12, meshgrid)"
+        )
     for x in arrays:
         check("meshgrid", x)
         if x.ndim != 1:

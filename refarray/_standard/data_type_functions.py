@@ -38,7 +38,7 @@ def astype(
     With `copy=False`, `x` itself if it has that dtype and device already. TypeError
     from complex to real: take `real` or `imag` first. Integers wrap around. A real
     number becomes an integer without its fraction, the nearest limit if it is out of
-    range, and NaN becomes 0.
+    range, and NaN the lowest one.
     """
     check_array("astype", x)
     dtype = as_dtype(dtype, held=True)
@@ -120,6 +120,7 @@ def result_type(*arrays_and_dtypes: Array | complex | DType) -> DType:
             "result_type, notes",
             "pass their dtypes",
         )
+    # The first with itself as well, which refuses a held dtype that stands alone.
     common = reduce(promote, found, found[0])
     for scalar in scalars:
         common = scalar_dtype(scalar, common)

@@ -52,7 +52,8 @@ def matrix_norm(
             f"ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r} "
             f"(array API 2025.12, {name})"
         )
-    values = run(name, _matrix_norm, kernels(x.device), view(x), order, bool(keepdims))
+    keepdims = bool(keepdims)  # kernels read it as a number
+    values = run(name, _matrix_norm, kernels(x.device), view(x), order, keepdims)
     shape = reduced_shape(x._shape, normalize_axes((-2, -1), x.ndim), keepdims)
     out: Array = adopt(values, component(x.dtype), x.device, shape)
     return out
@@ -86,6 +87,7 @@ def vector_norm(
     """
     name = "linalg.vector_norm"
     check(name, x, FLOATING)
+    keepdims = bool(keepdims)  # as above
     axes, shape = reduced(x._shape, axis, keepdims)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)):
         raise TypeError(

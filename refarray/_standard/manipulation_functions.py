@@ -37,6 +37,7 @@ from refarray._compute.array import Array
 from refarray._compute.indexing import share
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import ArrayBase, join, view
+from refarray.dlpack.producer import check_copy
 
 __all__ = [
     "broadcast_arrays",
@@ -205,8 +206,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     shape with another number of elements.
     """
     check_array("reshape", x)
-    if copy is not None and not isinstance(copy, bool):
-        raise TypeError(f"copy must be True, False or None, not {copy!r}")
+    check_copy(copy, "array API 2025.12, reshape")
     target = _inferred(x, shape)
     if copy is not True:
         compact = x._row_major

@@ -59,7 +59,8 @@ def _extreme(name: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     out: Array = allocate(before + after, defaults(x.device).indexing, x.device, False)
     if out._size and not x._size:
         raise ValueError(
-            f"{name} found no elements to search in shape {x._shape}, axis={axis}"
+            f"{name} takes at least one element, got shape {x._shape}, "
+            f"axis={axis} (array API 2025.12, {name})"
         )
     if profile.guarded:
         pedantic.no_nan(name, f"{name}: not mentioned", kernel_view(x))
@@ -126,7 +127,9 @@ def searchsorted(
             "(array API 2025.12, searchsorted)"
         )
     if side not in ("left", "right"):
-        raise ValueError(f"side is 'left' or 'right', not {side!r}")
+        raise ValueError(
+            f"side is 'left' or 'right', not {side!r} (array API 2025.12, searchsorted)"
+        )
     order = None
     if sorter is not None:
         check("searchsorted", sorter, INTEGRAL)

@@ -135,7 +135,10 @@ def var(
 def _extreme(name: str, ufunc: str, x: Array, axis: Axes, keepdims: bool) -> Array:
     check(name, x, REAL)
     if not x._size and not reductions.count(x, axis):
-        raise ValueError(f"no elements have no {name} (x has shape {x._shape})")
+        raise ValueError(
+            f"{name} takes at least one element, got shape {x._shape}, "
+            f"axis={axis} (array API 2025.12, {name})"
+        )
     return reductions.reduce(ufunc, x, axis, keepdims, x.dtype)
 
 

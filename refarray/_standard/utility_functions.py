@@ -11,7 +11,7 @@ Next: `linalg_decompositions.py`, the first file of an extension.
 from __future__ import annotations
 
 from refarray._base import dtypes, profile
-from refarray._base.layout import normalize_axis
+from refarray._base.layout import normalize_axis, shown
 from refarray._compute import reductions
 from refarray._compute.arguments import Axes, check, integer
 from refarray._compute.array import Array
@@ -49,7 +49,9 @@ def diff(
     check("diff", x, NUMERIC)
     times = integer("diff", "n", n)
     if times < 0:
-        raise ValueError(f"n is 0 or more, not {times} (array API 2025.12, diff)")
+        raise ValueError(
+            f"diff takes n from 0 up, got {shown(times)} (array API 2025.12, diff)"
+        )
     along = normalize_axis(axis, x.ndim)
     parts = [part for part in (prepend, x, append) if part is not None]
     for part in parts:

@@ -168,7 +168,7 @@ def test_results(device: xp.Device, ours: Any, right: Any) -> None:
 
 
 def test_nothing_to_reduce(device: xp.Device) -> None:
-    with pytest.raises(ValueError, match=r"zero-size|identity|elements"):
+    with pytest.raises(ValueError, match="at least one element"):
         xp.max(xp.zeros(0, device=device))
     assert bool(xp.all(xp.zeros(0, dtype=xp.bool, device=device)))
 

@@ -143,9 +143,7 @@ def test_nothing_and_everything_selected(limit: float) -> None:
         total = xp.sum(y)
         assert all(None in z.shape and z.size is None for z in out)
         assert total.shape == ()
-        with pytest.raises(
-            ValueError, match="0 elements|no elements" if not limit else "dask"
-        ):
+        with pytest.raises(ValueError, match="dask" if limit else "at least one"):
             xp.max(y) if not limit else xp.unstack(y)
     values = np.asarray([v for v in (1.0, 2, 3) if v < limit])
     assert float(total) == values.sum()
