@@ -2,9 +2,10 @@
 
 This file is the table of contents: the names of the standard, in its own order. Beside
 them stand `Array`, `Device`, `namespace` (the standard of other years), `dlpack` (the
-protocol itself) and `memory` (counters and cache of host memory). `refarray.testing`
-holds other libraries to the standard and to DLPack; `python -m refarray` is the command
-line.
+protocol itself), `memory` (counters and cache of host memory), `cuda` (streams and
+memory of CUDA devices) and `profiles` (refarray as another library behaves).
+`refarray.testing` holds other libraries to the standard and to DLPack;
+`python -m refarray` is the command line.
 
 How to read this package: `_base/`, `_memory/`, `dlpack/`, `_compute/`, `_standard/`, in
 this order. The docstring of each folder says what its files are about, and that of each

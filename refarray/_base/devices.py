@@ -111,8 +111,8 @@ on_register: list[Callable[[Device], None]] = []
 def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device:
     """Add a device and return it; a repetition returns the device already there.
 
-    `dlpack` is (device_type, device_id). ValueError if the name stands for another
-    pair, or if DLPack has no such device type.
+    `dlpack` is (device_type, device_id), `memory` as in `Device`. ValueError if the
+    name stands for another pair or memory, or if DLPack has no such device type.
     """
     device_type, device_id = dlpack
     device: Device = object.__new__(Device)
@@ -124,7 +124,8 @@ def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device
     registered = _registry.setdefault(name, device)
     if registered.dlpack != device.dlpack or registered.memory != memory:
         raise ValueError(
-            f"device {name!r} is registered as {registered.dlpack}, not {device.dlpack}"
+            f"device {name!r} is registered as {_described(registered)}, not "
+            f"{_described(device)}"
         )
     if registered is device:
         try:
@@ -134,6 +135,10 @@ def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device
             del _registry[name]  # there is no room for it
             raise
     return registered
+
+
+def _described(device: Device) -> str:
+    return f"{tuple(map(int, device.dlpack))} of {device.memory} memory"
 
 
 CPU = register("cpu", (DeviceType.kDLCPU, 0))

@@ -21,7 +21,6 @@ from typing import Any
 
 from refarray._cuda_driver import ffi
 
-SUCCESS: int = ffi.integer_const("CUDA_SUCCESS")
 OUT_OF_MEMORY: int = ffi.integer_const("CUDA_ERROR_OUT_OF_MEMORY")
 NOT_READY: int = ffi.integer_const("CUDA_ERROR_NOT_READY")
 _STUB_LIBRARY: int = ffi.integer_const("CUDA_ERROR_STUB_LIBRARY")

@@ -32,8 +32,7 @@ def _register(device: Device) -> None:
     _native.register_device(device, device.dlpack, device.memory)
 
 
-for _device in devices.CPU, *devices.others_in_use():
-    _register(_device)
+_register(devices.CPU)
 devices.on_register.append(_register)
 
 
