@@ -95,16 +95,9 @@ void ra_deferred_put_back(ra_deferred *notes)
 
 void ra_deferred_finish(ra_deferred *note)
 {
-    if (note->managed && note->versioned) {
-        DLManagedTensorVersioned *managed = note->managed;
-        if (managed->deleter)
-            managed->deleter(managed);
-    } else if (note->managed) {
-        DLManagedTensor *managed = note->managed;
-        if (managed->deleter)
-            managed->deleter(managed);
-    }
-    if (note->managed)
+    if (note->managed) {
+        ra_delete(note->managed, note->versioned);
         ra_count(RA_IMPORT_DELETED);
+    }
     free(note);
 }

@@ -23,18 +23,8 @@ static void destroy(PyObject *capsule, int versioned)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    void *managed = NULL;
     if (PyCapsule_IsValid(capsule, ra_capsule_names[versioned][0]))
-        managed = PyCapsule_GetPointer(capsule, ra_capsule_names[versioned][0]);
-    if (managed && versioned) {
-        DLManagedTensorVersioned *self = managed;
-        if (self->deleter)
-            self->deleter(self);
-    } else if (managed) {
-        DLManagedTensor *self = managed;
-        if (self->deleter)
-            self->deleter(self);
-    }
+        ra_delete(PyCapsule_GetPointer(capsule, ra_capsule_names[versioned][0]), versioned);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -56,10 +46,8 @@ static PyObject *make_capsule(ra_buffer *buffer, const DLTensor *tensor, int ver
         return PyErr_NoMemory();
     PyObject *capsule = PyCapsule_New(managed, ra_capsule_names[versioned][0],
                                       versioned ? destroy_versioned : destroy_legacy);
-    if (!capsule && versioned)
-        ((DLManagedTensorVersioned *)managed)->deleter(managed);
-    else if (!capsule)
-        ((DLManagedTensor *)managed)->deleter(managed);
+    if (!capsule)
+        ra_delete(managed, versioned);
     return capsule;
 }
 

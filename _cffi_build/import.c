@@ -58,8 +58,8 @@ static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
                  managed->version.minor);
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (PyCapsule_SetName(capsule, ra_capsule_names[1][1]) == 0 && managed->deleter)
-        managed->deleter(managed);
+    if (PyCapsule_SetName(capsule, ra_capsule_names[1][1]) == 0)
+        ra_delete(managed, 1);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -245,8 +245,7 @@ PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)
         return as_array(buffer, &it, dtype, device);
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (managed->deleter)
-        managed->deleter(managed);
+    ra_delete(managed, 1);
     PyErr_Restore(type, value, traceback);
     return NULL;
 }

@@ -189,19 +189,28 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
 
 /* ---- Imports ------------------------------------------------------------------------ */
 
+void ra_delete(void *managed, int versioned)
+{
+    if (versioned) {
+        DLManagedTensorVersioned *self = managed;
+        if (self->deleter)
+            self->deleter(self);
+    } else {
+        DLManagedTensor *self = managed;
+        if (self->deleter)
+            self->deleter(self);
+    }
+}
+
 static void release_legacy(ra_buffer *self)
 {
-    DLManagedTensor *managed = self->owner;
-    if (managed->deleter)       /* NULL: nothing to give back */
-        managed->deleter(managed);
+    ra_delete(self->owner, 0);
     ra_count(RA_IMPORT_DELETED);
 }
 
 static void release_versioned(ra_buffer *self)
 {
-    DLManagedTensorVersioned *managed = self->owner;
-    if (managed->deleter)
-        managed->deleter(managed);
+    ra_delete(self->owner, 1);
     ra_count(RA_IMPORT_DELETED);
 }
 

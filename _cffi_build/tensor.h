@@ -57,6 +57,9 @@ void *ra_export(ra_buffer *buffer, const DLTensor *tensor, int versioned, uint64
  * nothing was taken over. */
 ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first);
 
+/* Call the deleter of a managed tensor; without one (NULL) there is nothing to give back. */
+void ra_delete(void *managed, int versioned);
+
 /* The buffer behind a managed tensor of ours, or NULL. */
 ra_buffer *ra_exported_buffer(const void *managed, int versioned);
 

@@ -88,15 +88,7 @@ static void delete_traced(ra_trace_record *record)
     note(record, RA_TRACE_DELETER, 0);
     if (atomic_fetch_add(ATOMIC(record->deleter_calls), 1))
         return;
-    if (record->is_versioned) {
-        DLManagedTensorVersioned *original = record->original;
-        if (original->deleter)
-            original->deleter(original);
-    } else {
-        DLManagedTensor *original = record->original;
-        if (original->deleter)
-            original->deleter(original);
-    }
+    ra_delete(record->original, record->is_versioned);
     ra_trace_let_go(record);
 }
 
