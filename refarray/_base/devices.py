@@ -39,6 +39,10 @@ class DeviceType(IntEnum):
     kDLTrn = 18
 
 
+# Memory that the CUDA driver knows.
+CUDA_TYPES = (DeviceType.kDLCUDA, DeviceType.kDLCUDAHost, DeviceType.kDLCUDAManaged)
+
+
 @final
 class Device:
     """A place for memory: `Device("cpu")` returns the one object of that name.

@@ -14,7 +14,7 @@ import numpy as np
 from refarray._base import dtypes, profile
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
-from refarray._base.layout import check_shape
+from refarray._base.layout import check_shape, shown
 from refarray._base.promotion import promote, scalar_dtype
 from refarray._compute.engine import NUMPY_DTYPES, Kernel, call, kernels, view
 from refarray._compute.pipeline import (
@@ -98,6 +98,15 @@ def operands(
         dtype = scalar_dtype(type(plain_scalar(x1)), x2.dtype)
         return scalar_value(x1, dtype), view(x2), dtype, x2.device
     raise operand_error(name, x1)
+
+
+def check_copy(name: str, copy: object) -> None:
+    """Raise TypeError unless the argument `copy` is True, False or None."""
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(
+            f"copy must be True, False or None, not {shown(copy)} "
+            f"(array API 2025.12, {name})"
+        )
 
 
 def number(name: str, what: str, value: Any) -> bool | int | float | complex:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from refarray._compute.array import Array
 
 
-REAL = KINDS["integral"] | KINDS["real floating"]
+_REAL = KINDS["integral"] | KINDS["real floating"]
 
 
 def cast(x: Array, dtype: DType) -> Array:
@@ -71,7 +71,7 @@ def check_cast(old: DType, new: DType) -> None:
             f"{old} does not convert to {new}: refarray holds data of that dtype from "
             f"other libraries, but does not make it; convert to {dtypes.float32!r}"
         )
-    if old in KINDS["complex floating"] and new in REAL:
+    if old in KINDS["complex floating"] and new in _REAL:
         raise TypeError(
             f"{old} does not convert to {new}: which part is meant? Take real(), "
             "imag() or abs() first (array API 2025.12, astype)"

@@ -29,6 +29,7 @@ from refarray._base.promotion import (
     promote,
 )
 from refarray._compute import freedom, pedantic
+from refarray._compute.arguments import check_copy
 from refarray._compute.array import Array, transfer
 from refarray._compute.casting import cast, check_cast, convert
 from refarray._compute.engine import call
@@ -37,7 +38,6 @@ from refarray._memory import host
 from refarray._memory.host import REFARRAY_DTYPES
 from refarray._memory.native import allocate, wrap
 from refarray.dlpack.consumer import from_dlpack
-from refarray.dlpack.producer import check_copy
 
 _PLAIN = frozenset(SCALARS)
 _LISTS = frozenset({list, tuple})
@@ -60,7 +60,7 @@ def as_array(
 
     Source: array API 2025.12, creation functions, asarray.
     """
-    check_copy(copy, "array API 2025.12, asarray")
+    check_copy("asarray", copy)
     if dtype is not None:
         dtype = as_dtype(dtype, held=True)
     if isinstance(obj, Array):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from refarray._base.devices import DeviceType
+from refarray._base.devices import CUDA_TYPES, DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory.cuda_context import on_device, primary_context
 from refarray._memory.cuda_driver import OUT_OF_MEMORY, Driver, check, driver
@@ -203,7 +203,7 @@ def check_location(address: int, dlpack: tuple[int, int]) -> None:
     driver knows; nothing is checked for devices that are not CUDA's.
     """
     kind, device_id = dlpack
-    if kind not in _CUDA_TYPES:
+    if kind not in CUDA_TYPES:
         return
     found = locate(address)
     announced = f"memory announced as {DeviceType(kind).name} {device_id}"
@@ -219,6 +219,3 @@ def check_location(address: int, dlpack: tuple[int, int]) -> None:
         raise BufferError(
             f"{announced} is {found[0].name} {found[1]} for the CUDA driver"
         )
-
-
-_CUDA_TYPES = (DeviceType.kDLCUDA, DeviceType.kDLCUDAHost, DeviceType.kDLCUDAManaged)

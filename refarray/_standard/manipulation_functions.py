@@ -25,6 +25,7 @@ from refarray._base.layout import (
 from refarray._compute import freedom, movement
 from refarray._compute.arguments import (
     check,
+    check_copy,
     check_device,
     check_python,
     check_tuple,
@@ -37,7 +38,6 @@ from refarray._compute.array import Array
 from refarray._compute.indexing import share
 from refarray._compute.pipeline import INTEGRAL, check_array
 from refarray._memory.native import ArrayBase, join, view
-from refarray.dlpack.producer import check_copy
 
 __all__ = [
     "broadcast_arrays",
@@ -206,7 +206,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     shape with another number of elements.
     """
     check_array("reshape", x)
-    check_copy(copy, "array API 2025.12, reshape")
+    check_copy("reshape", copy)
     target = _inferred(x, shape)
     if copy is not True:
         compact = x._row_major

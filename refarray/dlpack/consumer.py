@@ -15,7 +15,8 @@ from enum import Enum
 from typing import Any
 
 from refarray._base import profile
-from refarray._base.devices import CPU, Device, DeviceType, as_device
+from refarray._base.devices import CPU, CUDA_TYPES, Device, DeviceType, as_device
+from refarray._base.layout import shown
 from refarray._memory import host
 from refarray._memory.native import (
     ArrayBase,
@@ -24,7 +25,6 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
-from refarray.dlpack.producer import check_copy
 from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
@@ -106,7 +106,11 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     """Ask for what is wanted, check what is given, and copy where that is needed."""
     _require_protocol(x)
     announced = device_of(x)
-    check_copy(copy, "array API, from_dlpack")
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(
+            f"copy must be True, False or None, not {shown(copy)} "
+            "(array API, from_dlpack)"
+        )
     question: dict[str, object] = {"max_version": VERSION}
     # Where it lies already is what no dl_device means, and what every library knows. An
     # array of ours may only pretend to lie elsewhere.
@@ -193,12 +197,13 @@ def is_unknown_keyword(error: BaseException) -> bool:
 
 
 _OLDER = {"stream", "max_version"}
-_CUDA = (DeviceType.kDLCUDA, DeviceType.kDLCUDAHost, DeviceType.kDLCUDAManaged)
 
 
 def _is_cuda(announced: Any) -> bool:
     return (
-        isinstance(announced, tuple) and len(announced) == 2 and announced[0] in _CUDA
+        isinstance(announced, tuple)
+        and len(announced) == 2
+        and announced[0] in CUDA_TYPES
     )
 
 

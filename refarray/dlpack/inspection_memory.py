@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NDIM, row_major_strides, shown
 from refarray._memory.native import ffi
-from refarray.dlpack.structs import HANDLES, Flags, TypeCode
+from refarray.dlpack.structs import HANDLES, Flags, TypeCode, dtype_name
 
 # Written to a pipe in one piece on every system, and enough for 64 extents.
 _MAX_READ = 512
@@ -168,13 +168,7 @@ class Description(NamedTuple):
     @property
     def dtype_name(self) -> str:
         """The name by which libraries know the element type, such as float64."""
-        code, bits, lanes = self.dtype
-        if code not in set(TypeCode):
-            return f"unknown type of code {code}, {bits} bits"
-        name = TypeCode(code).name.removeprefix("kDL").lower()
-        plain = "_" in name or (name, bits) == ("bool", 8)
-        times = "" if lanes == 1 else f" x {lanes} lanes"
-        return f"{name if plain else f'{name}{bits}'}{times}"
+        return dtype_name(*self.dtype)
 
     @property
     def unread(self) -> str | None:

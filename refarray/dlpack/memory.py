@@ -36,7 +36,7 @@ from refarray._memory.native import (
     wrap,
 )
 from refarray.dlpack.consumer import device_of
-from refarray.dlpack.producer import check_copy, device_pair
+from refarray.dlpack.producer import device_pair
 from refarray.dlpack.shortcuts import HOST, VERSION
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
 
@@ -104,7 +104,7 @@ class Tensor:
         if not all(-(2**31) <= number < 2**31 for number in place):
             raise ValueError(
                 f"device {shown(place)} does not fit into two numbers of 32 bits "
-                "(DLPack, DLDevice)"
+                "(DLPack, DLTensor)"
             )
         if not 0 <= pointer < 2**64 or (pointer == 0 and size_of(extents)):
             raise ValueError(
@@ -220,7 +220,11 @@ class Tensor:
 
         Source: array API 2025.12, array.__dlpack__; DLPack 1.3.
         """
-        check_copy(copy, "array API, array.__dlpack__")
+        if copy is not None and not isinstance(copy, bool):
+            raise TypeError(
+                f"copy must be True, False or None, not {shown(copy)} "
+                "(array API, array.__dlpack__)"
+            )
         if dl_device is not None and device_pair(dl_device) != self.device:
             wanted = (int(dl_device[0]), int(dl_device[1]))
             raise BufferError(

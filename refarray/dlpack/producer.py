@@ -30,7 +30,11 @@ def prepare_export(
 
     Source: array API 2025.12, array.__dlpack__.
     """
-    copy = check_copy(copy, "array API, array.__dlpack__")
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(
+            f"copy must be True, False or None, not {shown(copy)} "
+            "(array API, array.__dlpack__)"
+        )
     if x.device.memory == "device":
         from refarray.dlpack import cuda  # with CUDA, and not without
 
@@ -76,13 +80,6 @@ def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
         nbytes = x._size * x.dtype.bits // 8
         profile.check_transfer("__dlpack__", x.device, CPU, nbytes)
     return host.copy(x, CPU), True
-
-
-def check_copy(copy: object, rule: str) -> bool | None:
-    """Return the argument `copy`; TypeError, which names the rule, if it is no bool."""
-    if copy is None or isinstance(copy, bool):
-        return copy
-    raise TypeError(f"copy must be True, False or None, not {shown(copy)} ({rule})")
 
 
 def device_pair(dl_device: object) -> tuple[int, int]:

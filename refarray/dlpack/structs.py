@@ -55,6 +55,16 @@ class Flags(IntFlag):
     IS_SUBBYTE_TYPE_PADDED = 4
 
 
+def dtype_name(code: int, bits: int, lanes: int) -> str:
+    """Return the name by which libraries know an element type, such as float64."""
+    if code not in set(TypeCode):
+        return f"unknown type of code {code}, {bits} bits"
+    name = TypeCode(code).name.removeprefix("kDL").lower()
+    plain = "_" in name or (name, bits) == ("bool", 8)
+    times = "" if lanes == 1 else f" x {lanes} lanes"
+    return f"{name if plain else f'{name}{bits}'}{times}"
+
+
 def managed_tensor(capsule: object) -> tuple[str | None, Any]:
     """Return the name of a capsule and a cffi pointer to the managed tensor in it.
 

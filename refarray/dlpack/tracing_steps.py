@@ -21,7 +21,7 @@ from refarray.dlpack.structs import (
     LEGACY_NAME,
     NAME,
     Flags,
-    TypeCode,
+    dtype_name,
     managed_tensor,
 )
 
@@ -97,17 +97,6 @@ def stream_words(handle: int) -> str:
     return {1: "1 (legacy)", 2: "2 (per thread)"}.get(handle, str(handle))
 
 
-def _dtype_words(code: int, bits: int, lanes: int) -> str:
-    if code not in set(TypeCode):
-        return f"dtype ({code}, {bits}, {lanes})"
-    name = TypeCode(code).name.removeprefix("kDL").lower()
-    if name not in ("bool", "opaquehandle") and "_" not in name:
-        name += str(bits)
-    elif name == "bool" and bits != 8:
-        name += f" of {bits} bits"
-    return name if lanes == 1 else f"{name} x {lanes}"
-
-
 def describe(capsule: object) -> tuple[str, dict[str, Any]]:
     """Return what a fresh capsule holds, in words and as details.
 
@@ -132,7 +121,7 @@ def describe(capsule: object) -> tuple[str, dict[str, Any]]:
         shape = tuple(int(tensor.shape[i]) for i in range(tensor.ndim))
     details |= {"dtype": list(dtype), "device": list(device), "shape": plain(shape)}
     extents = f"ndim {tensor.ndim}" if shape is None else f"shape {shape}"
-    words.append(f"{_dtype_words(*dtype)}, {extents}, on {device_words(device)}")
+    words.append(f"{dtype_name(*dtype)}, {extents}, on {device_words(device)}")
     if details.get("flags"):
         words.append(f"flags {Flags(details['flags']).name or details['flags']}")
     if not details["deleter"]:

@@ -225,7 +225,7 @@ def test_a_consumer_that_raises_before_it_takes():
         "raised",
         "block ended",
     ]
-    assert "dtype (200, 64, 1)" in step(t, "capsule made").text
+    assert "unknown type of code 200, 64 bits" in step(t, "capsule made").text
 
 
 def test_a_consumer_that_raises_half_way():
@@ -352,13 +352,13 @@ def test_what_is_no_producer():
     ("dtype", "word"),
     [
         ((6, 8, 1), "bool,"),
-        ((6, 1, 1), "bool of 1 bits"),
+        ((6, 1, 1), "bool1,"),
         ((1, 8, 1), "uint8,"),
         ((4, 16, 1), "bfloat16,"),
         ((5, 128, 1), "complex128,"),
         ((10, 8, 1), "float8_e4m3fn,"),
-        ((2, 32, 4), "float32 x 4,"),
-        ((99, 8, 1), "dtype (99, 8, 1)"),
+        ((2, 32, 4), "float32 x 4 lanes,"),
+        ((99, 8, 1), "unknown type of code 99, 8 bits,"),
     ],
 )
 def test_names_of_dtypes(dtype, word):
