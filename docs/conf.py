@@ -54,7 +54,8 @@ os.environ.pop("REFARRAY_PROFILE", None)
 os.environ["PYTHONPATH"] = str(ROOT)
 
 # An expected error is shown by its last line, as IPython's mode `Minimal` has it.
-_ipython = Path(tempfile.mkdtemp(prefix="refarray-docs-"))
+_folder = tempfile.TemporaryDirectory(prefix="refarray-docs-")  # until the build ends
+_ipython = Path(_folder.name)
 (_ipython / "profile_default").mkdir()
 (_ipython / "profile_default" / "ipython_kernel_config.py").write_text(
     'c = get_config()\nc.InteractiveShell.xmode = "Minimal"\n'

@@ -40,7 +40,6 @@ TYPES = {name: triple for name, (triple, _) in TRIPLES.items()}
 TYPES |= {"float16": (2, 16, 1), "bfloat16": (4, 16, 1)}
 
 LIBRARY = "A C program"
-FOLDER = tempfile.TemporaryDirectory(prefix="refarray-c-program-")
 
 NAME = b"dltensor_versioned"  # DLPack wants a name that is never freed
 USED = b"used_dltensor_versioned"
@@ -137,9 +136,10 @@ set_name.argtypes = [ctypes.py_object, ctypes.c_char_p]
 @cache
 def library():
     """Return the C library; ctypes lets go of the GIL in each of its functions."""
-    path = Path(FOLDER.name, "library.so")
-    build(path, "-shared", "-fPIC")
-    loaded = ctypes.CDLL(str(path))
+    with tempfile.TemporaryDirectory() as folder:  # once loaded, the file may go
+        path = Path(folder, "library.so")
+        build(path, "-shared", "-fPIC")
+        loaded = ctypes.CDLL(str(path))
     for name, (result, arguments) in FUNCTIONS.items():
         getattr(loaded, name).restype = result
         getattr(loaded, name).argtypes = arguments
