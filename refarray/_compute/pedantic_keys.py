@@ -58,7 +58,12 @@ def _open_key(
 def _is_basic(item: object) -> bool:
     if item is None or item is Ellipsis or isinstance(item, slice):
         return True
-    return hasattr(item, "__index__") and not isinstance(item, bool)
+    # Arrays of others have __index__ as well, and are no index.
+    return (
+        hasattr(item, "__index__")
+        and not hasattr(item, "__dlpack__")
+        and not isinstance(item, bool)
+    )
 
 
 def _slices_within(x: ArrayBase, items: tuple[Any, ...], given: int) -> Iterator[bool]:

@@ -249,3 +249,16 @@ def test_sums_raise_where_they_do_not_fit(dtype_name: str) -> None:
                 with pytest.raises(profiles.UnspecifiedError):
                     call()
     assert 10 < raised < 170
+
+
+def test_what_is_no_key_is_refused_as_ever() -> None:
+    """Arrays of another library, however many axes and whatever slices beside them."""
+    x = xp.ones((2, 3))
+    theirs = np.asarray([0, 1])
+    for key in (theirs, (theirs, slice(1), slice(1)), (theirs, slice("a"), ..., 0)):
+        for name in ("strict", "pedantic"):
+            with profiles.use(name):
+                with pytest.raises(TypeError, match="is no index of a refarray array"):
+                    x[key]
+                with pytest.raises(TypeError, match="is no index of a refarray array"):
+                    x[key] = 1.0
