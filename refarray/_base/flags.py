@@ -84,6 +84,11 @@ def place(
     of new arrays there. ValueError for a default that it does not hold, or of another
     kind.
     """
+    if dtypes is not None and not _is_collection(dtypes):
+        raise TypeError(
+            f"device {name!r} holds several dtypes, such as {[_dtypes.float64]}, not "
+            f"{dtypes!r}"
+        )
     held = frozenset(_dtypes.STANDARD if dtypes is None else dtypes)
     defaults = Defaults(real, complex, integral, indexing)
     for dtype in (*held, *defaults):

@@ -19,7 +19,7 @@ from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import current_stream
 from refarray._memory.device_release import drain, empty_cache, take_cached, to_driver
 from refarray._memory.device_use import Memory, memories, memory_of, ordinal_of_place
-from refarray._memory.host import NUMPY_DTYPES
+from refarray._memory.host import NUMPY_DTYPES, byte_count
 from refarray._memory.native import ArrayBase
 from refarray._memory.native import allocate as allocate_array
 
@@ -127,11 +127,10 @@ def use_pools(keep: int | None) -> None:
     it. CudaError for a device without such pools, at its next allocation; ValueError if
     negative.
     """
-    if keep is not None and keep < 0:
-        raise ValueError(f"a pool keeps a number of bytes from 0 up, not {keep}")
+    kept = None if keep is None else byte_count("what a pool keeps", keep)
     using = driver()
-    using.pools = None if keep is None else {}
-    using.pool_keeps = keep or 0
+    using.pools = None if kept is None else {}
+    using.pool_keeps = kept or 0
 
 
 def _pool(using: Driver, ordinal: int) -> Pool:

@@ -30,7 +30,7 @@ from refarray._memory.cuda_streams import (
     order,
 )
 from refarray._memory.device_use import Memory, for_all_threads, memories
-from refarray._memory.host import cache_limit
+from refarray._memory.host import byte_count, cache_limit
 from refarray._memory.native import finish_deferred, take_deferred
 
 # What was taken from the list and not yet seen to, and producers' memory whose deleter
@@ -226,10 +226,8 @@ def set_cache_limit(nbytes: int) -> None:
     the limit at import, 256 MiB otherwise.
     """
     global _limit
-    if nbytes < 0:
-        raise ValueError(f"the limit is a number of bytes from 0 up, not {nbytes}")
-    _limit = nbytes
-    if cached_bytes() > nbytes:
+    _limit = byte_count("the cache limit", nbytes)
+    if cached_bytes() > _limit:
         empty_cache()
 
 

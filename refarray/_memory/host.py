@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from operator import attrgetter
+from operator import attrgetter, index
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from refarray._base import dtypes
 from refarray._base.devices import CPU, Device
 from refarray._base.dtypes import DType
+from refarray._base.layout import shown
 from refarray._memory.native import (
     ArrayBase,
     allocate,
@@ -76,17 +77,30 @@ def empty_cache() -> None:
     lib.ra_cache_empty()
 
 
+def byte_count(what: str, nbytes: object) -> int:
+    """Return a number of bytes that a cache or pool may keep.
+
+    TypeError for what is no integer, ValueError for a negative one and from 2**63 on.
+    """
+    if isinstance(nbytes, bool) or not hasattr(type(nbytes), "__index__"):
+        raise TypeError(
+            f"{what} is an integer, a number of bytes, not {type(nbytes).__name__}"
+        )
+    number = index(nbytes)  # type: ignore[arg-type]
+    if not 0 <= number < 2**63:
+        raise ValueError(
+            f"{what} is a number of bytes from 0 up, below 2**63, not {shown(number)}"
+        )
+    return number
+
+
 def set_cache_limit(nbytes: int) -> None:
     """Keep at most `nbytes` bytes of freed host memory for reuse; 0 keeps none.
 
     ValueError if negative. The environment variable REFARRAY_CACHE sets the limit at
     import, 256 MiB otherwise.
     """
-    if not 0 <= nbytes < 2**63:
-        raise ValueError(
-            f"the cache limit is a number of bytes from 0 up, not {nbytes}"
-        )
-    lib.ra_cache_set_limit(nbytes)
+    lib.ra_cache_set_limit(byte_count("the cache limit", nbytes))
     empty_spares()
 
 

@@ -88,7 +88,7 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
         target = target or x.device
     if target is None or target is CPU:
         return _negotiate(x, target, copy)
-    _require_protocol(x)
+    require_protocol(x)
     announced = device_of(x)
     if announced == target.dlpack:
         return _negotiate(x, target, copy)
@@ -104,7 +104,7 @@ def _between_devices(x: Any, device: Device | None, copy: bool | None) -> Any:
 
 def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     """Ask for what is wanted, check what is given, and copy where that is needed."""
-    _require_protocol(x)
+    require_protocol(x)
     announced = device_of(x)
     if copy is not None and not isinstance(copy, bool):
         raise TypeError(
@@ -169,7 +169,8 @@ def plain_pair(announced: Any) -> Any:
     return announced
 
 
-def _require_protocol(x: object) -> None:
+def require_protocol(x: object) -> None:
+    """Raise AttributeError for what is no producer, and say what would make it one."""
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return
     name = type(x).__name__

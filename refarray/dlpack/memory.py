@@ -35,7 +35,7 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
-from refarray.dlpack.consumer import device_of
+from refarray.dlpack.consumer import device_of, require_protocol
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.shortcuts import HOST, VERSION
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
@@ -174,6 +174,7 @@ class Tensor:
         what is inconsistent, and for a handle with a byte offset, which cannot be added
         to it; what `x` raises arrives unchanged.
         """
+        require_protocol(x)
         announced = device_of(x)
         question: dict[str, Any] = {"max_version": VERSION}
         if stream is not None:

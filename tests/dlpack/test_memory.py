@@ -226,3 +226,9 @@ def test_descriptions_of_the_same_memory_are_equal():
 def test_the_method_is_required():
     with pytest.raises(TypeError, match="abstract"):
         Exports()
+
+
+def test_what_is_no_producer():
+    for given in (None, [1.0], object()):
+        with pytest.raises(AttributeError, match="lacks them"):
+            Tensor.from_dlpack(given)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from refarray import memory
+from refarray import cuda, memory
 from refarray._base import dtypes
 from refarray._base.devices import CPU
 from refarray._memory.host import numpy_view
@@ -119,6 +119,18 @@ def test_empty_cache_returns_everything(cache):
 def test_an_impossible_limit_is_refused(limit):
     with pytest.raises(ValueError, match="number of bytes"):
         memory.set_cache_limit(limit)
+
+
+@pytest.mark.parametrize("limit", ["1000", 1e6, None, True])
+def test_a_limit_is_an_integer(limit):
+    before = memory.statistics().cache_limit
+    for function in (memory.set_cache_limit, cuda.set_cache_limit):
+        with pytest.raises(TypeError, match="is an integer, a number of bytes, not"):
+            function(limit)
+    if limit is not None:  # which ends the use of pools
+        with pytest.raises(TypeError, match="what a pool keeps is an integer"):
+            cuda.use_pools(limit)
+    assert memory.statistics().cache_limit == before
 
 
 def test_the_environment_turns_the_cache_off():

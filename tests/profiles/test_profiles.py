@@ -336,6 +336,9 @@ def test_places_are_checked() -> None:
     held: Any = [xp.float64, "complex128"]
     with pytest.raises(TypeError, match=r"dtypes such as .* not 'complex128'"):
         profiles.place("npu", held)
+    one: Any = xp.float64
+    with pytest.raises(TypeError, match=r"several dtypes, such as .*, not refarray"):
+        profiles.place("npu", one)
     for use in ("complex", "integral", "indexing"):
         wrong: Any = {use: xp.float32}
         with pytest.raises(ValueError, match=f"default {use} dtype is a .* one, not"):
