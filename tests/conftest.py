@@ -3,10 +3,68 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
+import sys
+import sysconfig
 
 import pytest
 
 from refarray.memory import statistics
+
+COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+
+#: What a test may say that it needs of the system: whether it is there, and the words
+#: with which the test is skipped if not.
+NEEDS = {
+    "GIL": (
+        not sysconfig.get_config_var("Py_GIL_DISABLED"),
+        "this Python is free-threaded",
+    ),
+    "fork": (hasattr(os, "fork"), "this system has no fork"),
+    "C compiler": (
+        sys.platform != "win32" and shutil.which(COMPILER.split()[0]) is not None,
+        "no C compiler that is called as cc is",
+    ),
+    "bash": (
+        sys.platform != "win32" and shutil.which("bash") is not None,
+        "no bash that starts this Python by its path",
+    ),
+    "wait4": (hasattr(os, "wait4"), "this system does not say what a child cost"),
+    "RLIMIT_AS": (
+        sys.platform == "linux",
+        "this system does not limit the address space of a process",
+    ),
+    "mprotect": (sys.platform != "win32", "closes pages with mprotect"),
+    "glibc": (
+        sys.platform == "linux",
+        "reads /proc, and asks glibc to give memory back",
+    ),
+    "fake CUDA driver": (
+        sys.platform == "linux",
+        "the fake CUDA driver is a Linux library",
+    ),
+    "shadow": (
+        sys.platform == "linux",
+        "the host can read device memory of the simulation on this system",
+    ),
+}
+
+
+def pytest_configure(config):
+    """Tell pytest of the marker."""
+    config.addinivalue_line(
+        "markers", f"needs(what): skipped where there is none ({', '.join(NEEDS)})"
+    )
+
+
+def pytest_runtest_setup(item):
+    """Skip a test where the system lacks what it is marked to need."""
+    for mark in item.iter_markers("needs"):
+        for what in mark.args:
+            there, words = NEEDS[what]
+            if not there:
+                pytest.skip(words)
 
 
 class Balance:

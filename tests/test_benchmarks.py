@@ -139,6 +139,7 @@ def test_a_sample_is_the_least_of_several_runs(
     assert seen == loops
 
 
+@pytest.mark.needs("wait4")
 def test_a_child_process_that_fails_is_no_result() -> None:
     with pytest.raises(RuntimeError, match="raise SystemExit"):
         harness.child_process("raise SystemExit(1)")()
@@ -380,7 +381,13 @@ def test_arguments_that_are_refused(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("subject", command.SUBJECTS)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pytest.param(name, marks=pytest.mark.needs("wait4") if name == "import" else ())
+        for name in command.SUBJECTS
+    ],
+)
 def test_every_row_runs(subject: str) -> None:
     for entry in command.SUBJECTS[subject]():
         for row in entry.parts if isinstance(entry, Summary) else [entry]:

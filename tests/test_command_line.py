@@ -147,6 +147,7 @@ def test_the_demo_as_json():
     assert steps[-1]["bytes_in_use"] == 0
 
 
+@pytest.mark.needs("bash")
 def test_a_reader_that_stops_early_is_no_error():
     code = f"{sys.executable} -m refarray demo | head -n 1; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(

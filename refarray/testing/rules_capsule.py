@@ -189,13 +189,13 @@ def _leaks(adapter: Adapter, keywords: dict[str, Any]) -> bool:
 
     for _ in range(3):
         once()
-    before = _resident()
+    before = resident()
     for _ in range(rounds):
         once()
-    return _resident() - before > rounds * size * itemsize(dtype) // 2
+    return resident() - before > rounds * size * itemsize(dtype) // 2
 
 
-def _resident() -> int:
+def resident() -> int:
     """Resident memory in bytes: now, or where that is not told, the most so far."""
     if sys.platform == "win32":
         # PROCESS_MEMORY_COUNTERS of 64 bits: its own size, the peak, then what we want.

@@ -20,14 +20,15 @@ import refarray as xp
 from refarray import cuda
 from refarray.testing.simulated_driver import SimulatedDriver, simulated_cuda
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 CPU = xp.Device("cpu")
 
 
 def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments, "-c", code],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, HERE)))},
         capture_output=True,
         text=True,
         timeout=120,
@@ -143,7 +144,7 @@ def test_new_threads() -> None:
 # ---- Processes -----------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.needs("fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")
 def test_a_forked_child(simulated: SimulatedDriver) -> None:
     from peer import Peer
@@ -269,7 +270,7 @@ def test_an_import_that_is_let_go_at_the_end_has_its_deleter_run() -> None:
     assert (done.stdout, done.stderr) == ("0\n1\n", "")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the shadow is for Linux")
+@pytest.mark.needs("shadow")
 def test_the_host_cannot_read_the_memory() -> None:
     code = (
         "import ctypes, refarray as xp\n"

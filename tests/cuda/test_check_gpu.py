@@ -17,9 +17,7 @@ sys.path.append(str(SCRIPT.parent))
 
 from record import merge  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the fake CUDA driver is a Linux library"
-)
+pytestmark = pytest.mark.needs("fake CUDA driver")
 
 
 def check(*arguments: str) -> tuple[int, list[dict[str, Any]]]:

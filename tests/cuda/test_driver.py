@@ -21,9 +21,7 @@ from refarray._memory import cuda_streams as streams
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the fake CUDA driver is a Linux library"
-)
+pytestmark = pytest.mark.needs("fake CUDA driver")
 
 
 def run(code: str, library: Path, **environment: str) -> subprocess.CompletedProcess:
@@ -292,6 +290,7 @@ def cuda_headers() -> list[Path]:
     return [folder for folder in folders if (folder / "cuda.h").exists()]
 
 
+@pytest.mark.needs("C compiler")
 def test_the_declarations_agree_with_cuda_h(tmp_path: Path) -> None:
     folders = cuda_headers()
     if not folders:

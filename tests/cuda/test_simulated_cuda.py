@@ -279,7 +279,7 @@ def test_arguments_are_checked() -> None:
         SimulatedDriver(devices=-1)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.needs("fork")
 def test_a_forked_child_has_no_driver(driver: SimulatedDriver) -> None:
     pointer = alloc(driver, NBYTES)
     write(driver, LEGACY, pointer, 7)

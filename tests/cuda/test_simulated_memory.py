@@ -36,10 +36,6 @@ from refarray.testing import simulated_driver_memory
 from refarray.testing.simulated_driver import SimulatedDriver
 from refarray.testing.simulated_driver_memory import POISON, PlainSpace, ProtectedSpace
 
-LINUX = pytest.mark.skipif(
-    sys.platform != "linux", reason="the host can read device memory on this system"
-)
-
 
 @pytest.fixture
 def driver() -> Iterator[SimulatedDriver]:
@@ -339,7 +335,7 @@ with simulated() as driver:
 """
 
 
-@LINUX
+@pytest.mark.needs("shadow")
 @pytest.mark.parametrize(
     "use",
     [
@@ -382,7 +378,7 @@ class SmallSpace(ProtectedSpace):
     _NBYTES = 64 * mmap.PAGESIZE
 
 
-@LINUX
+@pytest.mark.needs("shadow")
 def test_addresses_return_last_and_never_overlap() -> None:
     space, choose = SmallSpace(), random.Random(0)
     taken: dict[int, tuple[int, memoryview]] = {}
@@ -407,7 +403,7 @@ def test_addresses_return_last_and_never_overlap() -> None:
     assert 50 < wraps < 5000
 
 
-@LINUX
+@pytest.mark.needs("shadow")
 def test_freed_device_memory_goes_back_to_the_system() -> None:
     def resident() -> int:
         with open("/proc/self/statm") as file:  # noqa: PTH123

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_driver import output
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the fake CUDA driver is a Linux library"
-)
+pytestmark = pytest.mark.needs("fake CUDA driver")
 
 # What the children begin with: CuPy is not there, `said` is what an action raises, and
 # what they put into `found` is what the test looks at.

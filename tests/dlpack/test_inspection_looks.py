@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,7 +243,7 @@ def test_random_structs():
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        cwd=__file__.rsplit("/", 1)[0],
+        cwd=Path(__file__).parent,
     )
     assert out.stdout == "alive\n", out.stderr[-2000:]
 

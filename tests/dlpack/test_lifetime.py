@@ -1,21 +1,14 @@
 """Memory goes back exactly once, in whichever order things end."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import refarray as xp
 from refarray.dlpack import from_capsule
-
-
-def resident():
-    """Resident memory of this process in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+from refarray.testing.rules_capsule import resident
 
 
 def test_the_producer_goes_first(balance):

@@ -5,9 +5,12 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import pytest
+
 BUILD = Path(__file__).parents[2] / "_cffi_build"
 
 
+@pytest.mark.needs("C compiler")
 def test_threads_in_plain_c_leave_nothing_behind(tmp_path):
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     program = tmp_path / "harness"

@@ -156,6 +156,7 @@ def test_no_memory_is_a_memory_error_with_the_size():
         allocate((2**40, 1000), dtypes.float64, CPU, False)
 
 
+@pytest.mark.needs("RLIMIT_AS")
 def test_out_of_memory_in_a_process_with_little():
     code = """
 import resource, refarray
@@ -202,6 +203,7 @@ def test_a_view_cannot_leave_the_memory(offset, shape, strides):
         view(x, offset, shape, strides, False)
 
 
+@pytest.mark.needs("fork")
 def test_a_fork_in_the_middle_of_allocations_leaves_the_child_able_to_allocate():
     code = """
 import os, sys, threading, warnings

@@ -2,6 +2,7 @@
 
 import copy
 import operator
+import os
 import pickle
 import subprocess
 import sys
@@ -295,6 +296,6 @@ def test_the_environment_sets_it_for_the_whole_process():
     subprocess.run(
         [sys.executable, "-c", program],
         check=True,
-        env={"REFARRAY_PROFILE": "numpy_interop"},
+        env={**os.environ, "REFARRAY_PROFILE": "numpy_interop"},
         cwd=Path(__file__).parents[2],
     )

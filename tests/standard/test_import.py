@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -25,7 +24,7 @@ def test_kernels_come_when_they_are_asked_for() -> None:
     assert "text" in loaded("repr(xp.ones(3))")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.needs("fork")
 def test_a_child_by_fork_has_everything() -> None:
     # While another thread imports a module, a child would find it locked for ever.
     fork = "import os\npid = os.fork()\nif pid: os._exit(os.waitpid(pid, 0)[1])"

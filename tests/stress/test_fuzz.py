@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="closes pages with mprotect"
-)
+pytestmark = pytest.mark.needs("mprotect")
 
 HERE = Path(__file__).parent
 PLANTED = """

@@ -71,7 +71,7 @@ print("inside")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.skipif(sys.platform == "win32", reason="closes pages with mprotect")
+@pytest.mark.needs("mprotect")
 def test_nothing_outside_of_the_extent_is_touched(layout):
     path = [str(HERE), str(HERE.parents[1])]
     program = PROGRAM.format(path=path, layout=LAYOUTS[layout])

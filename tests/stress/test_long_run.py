@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="reads /proc, and asks glibc to give memory back"
-)
+pytestmark = pytest.mark.needs("glibc")
 
 HERE = Path(__file__).parent
 PROGRAM = """
