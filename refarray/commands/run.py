@@ -58,4 +58,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _is_not_there(module: str, error: Exception) -> bool:
     """Tell whether runpy found no such module, before anything of it ran."""
-    return type(error) is ImportError and module in str(error) and error.name is None
+    # Python 3.14 tells the name, earlier ones do not.
+    is_runpys = type(error) is ImportError and error.name in (None, module)
+    return is_runpys and module in str(error)
