@@ -204,7 +204,7 @@ static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dt
                         it->strides, it->extent.size, read_only, NULL);
 }
 
-PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced)
+static PyObject *import_capsule(PyObject *capsule, PyObject *announced)
 {
     offer it;
     if (open_capsule(capsule, announced, &it) < 0)
@@ -215,6 +215,15 @@ PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced)
         return NULL;
     ra_buffer *buffer = take_over(capsule, &it, is_deferred(device));
     return buffer ? as_array(buffer, &it, dtype, device) : NULL;
+}
+
+PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced)
+{
+    PyObject *array;
+    Py_BEGIN_CRITICAL_SECTION(capsule);
+    array = import_capsule(capsule, announced);
+    Py_END_CRITICAL_SECTION();
+    return array;
 }
 
 PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -261,15 +270,10 @@ static PyObject *integers(int32_t n, const int64_t *values)
     return out;
 }
 
-PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static PyObject *import_memory(PyObject *capsule, PyObject *announced)
 {
-    (void)module;
     offer it;
-    if (n != 2) {
-        PyErr_SetString(PyExc_TypeError, "import_memory(capsule, announced_device)");
-        return NULL;
-    }
-    if (open_capsule(args[0], args[1], &it) < 0)
+    if (open_capsule(capsule, announced, &it) < 0)
         return NULL;
     DLDataType type = it.tensor->dtype;
     if (type.bits * type.lanes == 0 || type.bits * type.lanes % 8) {
@@ -281,7 +285,7 @@ PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (check_offer(&it, type.bits * type.lanes / 8) < 0)
         return NULL;
-    ra_buffer *buffer = take_over(args[0], &it, 0);
+    ra_buffer *buffer = take_over(capsule, &it, 0);
     if (!buffer)
         return NULL;
     uint64_t flags = buffer->flags;
@@ -299,6 +303,20 @@ PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_
     return Py_BuildValue("NNN(iii)(ii)NK", PyLong_FromVoidPtr(it.first), shape, strides,
                          type.code, type.bits, type.lanes, place.device_type,
                          place.device_id, memory, (unsigned long long)flags);
+}
+
+PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "import_memory(capsule, announced_device)");
+        return NULL;
+    }
+    PyObject *memory;
+    Py_BEGIN_CRITICAL_SECTION(args[0]);
+    memory = import_memory(args[0], args[1]);
+    Py_END_CRITICAL_SECTION();
+    return memory;
 }
 
 PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)

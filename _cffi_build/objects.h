@@ -7,6 +7,15 @@
 #include <structmember.h>
 #include "tensor.h"
 
+/* Between the two, no other thread is between them with the same object. A lock only where no
+ * GIL sees to it; like the GIL, it is let go while Python code runs. */
+#ifndef Py_GIL_DISABLED
+#undef Py_BEGIN_CRITICAL_SECTION
+#undef Py_END_CRITICAL_SECTION
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
+
 /* A data type: the pair that DLPack knows, and the Python object which stands for it. */
 typedef struct {
     uint8_t code;

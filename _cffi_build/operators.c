@@ -39,8 +39,9 @@ PyObject *ra_py_register_operators(PyObject *module, PyObject *const *args, Py_s
 static PyObject *apply(int operator, PyObject *x1, PyObject *x2)
 {
     PyObject *const operands[2] = {x1, x2};
-    PyObject *known = PyDict_GetItemWithError(plans, names[operator]);
+    PyObject *known = ra_dict_get(plans, names[operator]);
     PyObject *array = known ? ra_elementwise(known, operands, x2 ? 2 : 1) : NULL;
+    Py_XDECREF(known);
     if (array || PyErr_Occurred())
         return array;
     return PyObject_CallFunctionObjArgs(operate, names[operator], x1, x2, NULL);

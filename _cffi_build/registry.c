@@ -26,15 +26,15 @@ static ra_dtype dtypes[] = {
 
 #define MAX_DEVICES 64
 static ra_device devices[MAX_DEVICES];
-static int n_devices;
+static _Atomic int n_devices;
 
 PyTypeObject *ra_array_type;
 PyObject *ra_make_view;
 PyObject *ra_get_item;
 PyObject *ra_prepare_export;
 PyObject *ra_unknown_size;
-static PyObject *check_new;
-static PyObject *lend;
+static _Atomic(PyObject *) check_new;       /* set while other threads look */
+static _Atomic(PyObject *) lend;
 
 int ra_is_held(const ra_dtype *dtype) { return dtype >= dtypes + N_STANDARD; }
 int ra_dtype_key(const ra_dtype *dtype) { return (int)(dtype - dtypes); }
@@ -148,9 +148,31 @@ PyObject *ra_py_register_view(PyObject *module, PyObject *const *args, Py_ssize_
     Py_RETURN_NONE;
 }
 
+static PyObject *register_device(PyObject *device, PyObject *pair, DLDevice place,
+                                 ra_memory_kind kind)
+{
+    for (int i = 0; i < n_devices; i++) {
+        if (devices[i].place.device_type != place.device_type ||
+            devices[i].place.device_id != place.device_id)
+            continue;
+        /* The package was imported anew (a test removed it from sys.modules, say). */
+        ra_replace(&devices[i].pair, pair);
+        ra_replace(&devices[i].object, device);
+        devices[i].memory = kind;
+        Py_RETURN_NONE;
+    }
+    if (n_devices == MAX_DEVICES) {
+        PyErr_Format(PyExc_ValueError, "more than %d devices", MAX_DEVICES);
+        return NULL;
+    }
+    /* The number last: others find what is complete. */
+    devices[n_devices] = (ra_device){place, Py_NewRef(pair), Py_NewRef(device), kind};
+    n_devices++;
+    Py_RETURN_NONE;
+}
+
 PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
-    (void)module;
     int type, id;
     if (n != 3 || !PyTuple_Check(args[1]) || !PyArg_ParseTuple(args[1], "ii", &type, &id)) {
         if (!PyErr_Occurred())
@@ -166,22 +188,11 @@ PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssiz
         PyErr_Format(PyExc_ValueError, "no kind of memory: %R", args[2]);
         return NULL;
     }
-    for (int i = 0; i < n_devices; i++) {
-        if (devices[i].place.device_type != type || devices[i].place.device_id != id)
-            continue;
-        /* The package was imported anew (a test removed it from sys.modules, say). */
-        ra_replace(&devices[i].pair, args[1]);
-        ra_replace(&devices[i].object, args[0]);
-        devices[i].memory = (ra_memory_kind)kind;
-        Py_RETURN_NONE;
-    }
-    if (n_devices == MAX_DEVICES) {
-        PyErr_Format(PyExc_ValueError, "more than %d devices", MAX_DEVICES);
-        return NULL;
-    }
-    devices[n_devices++] =
-        (ra_device){{type, id}, Py_NewRef(args[1]), Py_NewRef(args[0]), kind};
-    Py_RETURN_NONE;
+    PyObject *done;
+    Py_BEGIN_CRITICAL_SECTION(module);
+    done = register_device(args[0], args[1], (DLDevice){type, id}, (ra_memory_kind)kind);
+    Py_END_CRITICAL_SECTION();
+    return done;
 }
 
 PyObject *ra_py_register_unknown(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -222,13 +233,9 @@ PyObject *ra_py_register_guard(PyObject *module, PyObject *const *args, Py_ssize
         PyErr_SetString(PyExc_TypeError, "register_guard(check_new, lend)");
         return NULL;
     }
-    if (args[0] == Py_None) {
-        Py_CLEAR(check_new);
-        Py_CLEAR(lend);
-        Py_RETURN_NONE;
-    }
-    ra_replace(&check_new, args[0]);
-    ra_replace(&lend, args[1]);
+    int is_none = args[0] == Py_None;
+    Py_XDECREF(atomic_exchange(&check_new, is_none ? NULL : Py_NewRef(args[0])));
+    Py_XDECREF(atomic_exchange(&lend, is_none ? NULL : Py_NewRef(args[1])));
     Py_RETURN_NONE;
 }
 
@@ -236,21 +243,22 @@ int ra_is_guarded(void) { return check_new != NULL; }
 
 int ra_admit(const ra_dtype *dtype, const ra_device *device)
 {
-    if (!check_new)
+    PyObject *check = check_new;
+    if (!check)
         return 0;
-    PyObject *done =
-        PyObject_CallFunctionObjArgs(check_new, dtype->object, device->object, NULL);
+    PyObject *done = PyObject_CallFunctionObjArgs(check, dtype->object, device->object, NULL);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
 
 int ra_lend(int *read_only, uint64_t *scramble)
 {
-    if (!lend)
+    PyObject *ask = lend;
+    if (!ask)
         return 0;
     int forbidden;
     unsigned long long seed;
-    PyObject *terms = PyObject_CallNoArgs(lend);
+    PyObject *terms = PyObject_CallNoArgs(ask);
     int failed = !terms || !PyArg_ParseTuple(terms, "pK", &forbidden, &seed);
     Py_XDECREF(terms);
     if (failed)

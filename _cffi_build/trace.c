@@ -145,14 +145,8 @@ static ra_trace_record *new_record(void *original, int versioned)
     return record;
 }
 
-PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static PyObject *trace_capsule(PyObject *capsule)
 {
-    (void)module;
-    if (n != 1 || !PyCapsule_CheckExact(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "trace_capsule(capsule)");
-        return NULL;
-    }
-    PyObject *capsule = args[0];
     int versioned = PyCapsule_IsValid(capsule, ra_capsule_names[1][0]);
     void *original = PyCapsule_GetPointer(capsule, ra_capsule_names[versioned][0]);
     if (!original)
@@ -177,5 +171,19 @@ PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_
     }
     add(record);
     PyCapsule_SetDestructor(traced, destroy);
+    return answer;
+}
+
+PyObject *ra_py_trace_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyCapsule_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "trace_capsule(capsule)");
+        return NULL;
+    }
+    PyObject *answer;
+    Py_BEGIN_CRITICAL_SECTION(args[0]);
+    answer = trace_capsule(args[0]);
+    Py_END_CRITICAL_SECTION();
     return answer;
 }

@@ -10,9 +10,11 @@ Next: `layout.py`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from enum import IntEnum
 from itertools import count
+from threading import RLock
 from typing import NoReturn, final
 
 from refarray._base import profile
@@ -97,6 +99,7 @@ class Device:
 
 
 _registry: dict[str, Device] = {}
+_lock = RLock()
 
 
 def _nothing(name: str) -> Device | None:
@@ -124,26 +127,33 @@ def register(name: str, dlpack: tuple[int, int], memory: str = "host") -> Device
     object.__setattr__(device, "dlpack", (DeviceType(device_type), device_id))
     object.__setattr__(device, "memory", memory)
     object.__setattr__(device, "pretend", memory == "pretend")
-    # One step, so that two threads registering the same name get the same object.
-    registered = _registry.setdefault(name, device)
+    with _lock:
+        registered = _registry.get(name)
+        if registered is None:
+            # Before another thread can find it. ValueError where there is no room.
+            for tell in on_register:
+                tell(device)
+            registered = _registry[name] = device
     if registered.dlpack != device.dlpack or registered.memory != memory:
         raise ValueError(
             f"device {name!r} is registered as {_described(registered)}, not "
             f"{_described(device)}"
         )
-    if registered is device:
-        try:
-            for tell in on_register:
-                tell(device)
-        except BaseException:
-            del _registry[name]  # there is no room for it
-            raise
     return registered
 
 
 def _described(device: Device) -> str:
     return f"{tuple(map(int, device.dlpack))} of {device.memory} memory"
 
+
+def _after_fork_in_child() -> None:
+    # A thread that does not exist here may hold the lock.
+    global _lock
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 CPU = register("cpu", (DeviceType.kDLCPU, 0))
 

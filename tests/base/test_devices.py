@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -143,6 +144,29 @@ def test_register_from_many_threads(registry: dict[str, Device]) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: register("ext", (12, 0)), range(200)))
     assert all(device is found[0] for device in found)
+
+
+def test_a_device_that_is_found_is_known_to_all(
+    registry: dict[str, Device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    telling, go_on = Event(), Event()
+
+    def slow(device: Device) -> None:
+        telling.set()
+        assert go_on.wait(60)
+        told.append(device)
+
+    told: list[Device] = []
+    monkeypatch.setattr(module, "on_register", [slow])
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(register, "ext", (12, 0))
+        assert telling.wait(60)
+        second = pool.submit(register, "ext", (12, 0))
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
+        go_on.set()
+        assert first.result(60) is second.result(60)
+    assert told == [first.result()]
 
 
 def test_as_device() -> None:

@@ -8,6 +8,7 @@ only refarray has, and the counts.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import subprocess
 import sys
@@ -18,7 +19,13 @@ import numpy as np
 import pytest
 
 import refarray as xp
-from refarray._memory.native import import_capsule, import_memory
+from refarray._memory.native import (
+    ffi,
+    import_capsule,
+    import_memory,
+    lib,
+    trace_capsule,
+)
 from refarray.dlpack import from_capsule
 from refarray.dlpack.structs import managed_tensor
 from refarray.testing import _forge
@@ -220,6 +227,7 @@ sys.exit(failed)
 """
 
 
+@pytest.mark.needs("fork")
 @pytest.mark.parametrize("workers", [0, 4])
 def test_a_fork_with_live_arrays(workers):
     result = python(FORK.replace("WORKERS", str(workers)))
@@ -227,6 +235,40 @@ def test_a_fork_with_live_arrays(workers):
 
 
 # A crowd -----------------------------------------------------------------------------
+
+
+def take_traced(capsule):
+    watched, address = trace_capsule(capsule)
+    import_capsule(watched)
+    lib.ra_trace_let_go(ffi.cast("ra_trace_record *", address))
+
+
+@pytest.mark.parametrize(
+    "take",
+    [import_capsule, lambda capsule: import_memory(capsule, (1, 0)), take_traced],
+    ids=["array", "memory", "trace"],
+)
+def test_of_threads_that_take_the_same_capsule_one_gets_it(balance, take):
+    with balance:
+        versions = VERSIONS * 1500
+        capsules = [xp.ones((3,)).__dlpack__(max_version=v) for v in versions]
+        taken = []
+
+        def work():
+            for capsule in capsules:
+                with contextlib.suppress(ValueError):
+                    take(capsule)
+                    taken.append(capsule)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(id, taken)) == sorted(map(id, capsules))
+        capsules.clear()
+        taken.clear()
+
 
 SECONDS = 10
 THREADS = 16
@@ -236,7 +278,7 @@ class Crowd:
     """Threads that exchange, and leave what they got where others find and drop it."""
 
     def __init__(self, seconds=SECONDS):
-        self.shelf = [None] * 64
+        self.shelf, self.lock = [None] * 64, threading.Lock()
         self.until = time.monotonic() + seconds
         self.failures = []
         self.rounds = []
@@ -277,7 +319,8 @@ class Crowd:
             with pytest.raises(ValueError, match="has been consumed"):
                 from_capsule(capsule)
         place = rng.randrange(len(self.shelf))
-        old, self.shelf[place] = self.shelf[place], (value, thing)
+        with self.lock:  # or two would get the same capsule
+            old, self.shelf[place] = self.shelf[place], (value, thing)
         if old is not None:
             value, thing = old
             if type(thing).__name__ == "PyCapsule" and rng.random() < 0.5:

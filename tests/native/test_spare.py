@@ -31,6 +31,7 @@ def used(shape: tuple[int, ...] = (3,), dtype: xp.DType = xp.float64) -> xp.Arra
     return x
 
 
+@pytest.mark.needs("GIL")  # which guards the list of them
 def test_the_next_array_alike_takes_memory_and_view() -> None:
     x = used()
     address, seen = x._buffer.address, id(x._view)
@@ -121,6 +122,7 @@ def test_what_is_kept_counts_as_cached() -> None:
     assert memory.statistics().cached_bytes == 0
 
 
+@pytest.mark.needs("GIL")
 def test_at_most_sixteen_are_kept() -> None:
     arrays = [used((n,)) for n in range(1, 40)]
     views = [weakref.ref(x._view) for x in arrays]
@@ -140,6 +142,7 @@ def test_without_a_cache_nothing_is_kept() -> None:
     assert memory.statistics().cached_bytes == 0
 
 
+@pytest.mark.needs("GIL")
 def test_the_limit_takes_effect_at_once() -> None:
     x = used()
     seen = weakref.ref(x._view)

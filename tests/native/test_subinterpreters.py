@@ -59,7 +59,9 @@ def test_beside_the_main_interpreter() -> None:
 def test_a_sub_interpreter_that_is_the_first() -> None:
     lines = said("sub(False)")
     assert "ImportError" in lines
-    assert "works in the main interpreter of a process" in lines
+    # NumPy's own refusal comes first where Python has no GIL.
+    ours, numpys = "works in the main interpreter", "support loading in subinterpreters"
+    assert ours in lines or numpys in lines
     assert "\nworks" not in lines
 
 

@@ -25,14 +25,20 @@ ALLOWED = {
 X = xp.reshape(xp.arange(6, dtype=xp.int16), (2, 3))
 
 
-class Careful(pickle.Unpickler):
-    """What a program that trusts no pickle would use."""
-
+class Allowing:
     def find_class(self, module, name):
         is_dtype = module == "refarray._base.dtypes" and name in DTYPES
         if is_dtype or (module, name) in ALLOWED:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
+
+
+class Careful(Allowing, pickle.Unpickler):
+    """What a program that trusts no pickle would use."""
+
+
+class CarefulInPython(Allowing, pickle._Unpickler):
+    """The same where nothing is sane: LONG_BINPUT has the other take up to 64 GiB."""
 
 
 DTYPES = {str(dtype) for dtype in xp.__array_namespace_info__().dtypes().values()}
@@ -105,7 +111,7 @@ def test_a_changed_byte_ends_in_an_array_or_an_exception(balance):
             bad = bytearray(good)
             bad[at] = byte
             try:
-                found = Careful(io.BytesIO(bytes(bad))).load()
+                found = CarefulInPython(io.BytesIO(bytes(bad))).load()
             except Exception:
                 continue
             assert not isinstance(found, xp.Array) or str(found)
