@@ -100,6 +100,8 @@ def test_a_refused_capsule_gives_its_memory_back(balance):
             xp.from_dlpack(np.zeros(3, np.longdouble))
 
 
+@pytest.mark.not_under_valgrind("measures memory, of which it keeps much")
+@pytest.mark.not_under_sanitizers("measures memory, of which they keep much")
 def test_a_hundred_thousand_round_trips_lose_nothing(balance):
     a = np.arange(100.0)
 
@@ -133,6 +135,7 @@ EXITS = {
 }
 
 
+@pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
 @pytest.mark.parametrize("what", EXITS)
 def test_the_interpreter_ends_with(what):
     code = f"""

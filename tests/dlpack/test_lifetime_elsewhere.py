@@ -144,6 +144,7 @@ MAKERS = {
 }
 
 
+@pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_deleter_returns_after_the_interpreter_has_gone(kind, version):
@@ -228,6 +229,7 @@ sys.exit(failed)
 
 
 @pytest.mark.needs("fork")
+@pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
 @pytest.mark.parametrize("workers", [0, 4])
 def test_a_fork_with_live_arrays(workers):
     result = python(FORK.replace("WORKERS", str(workers)))
@@ -329,6 +331,7 @@ class Crowd:
                 assert float(thing[0]) == float(thing[-1]) == value
 
 
+@pytest.mark.not_under_valgrind("makes too few rounds in its time")
 def test_sixteen_threads_exchange_for_ten_seconds(balance):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

@@ -35,21 +35,6 @@ TESTS = [
     "tests/dlpack/test_tracing.py",
 ]
 
-# Tests that run in a child, which valgrind does not follow, that take a given time,
-# that need the cache, or in which the forge makes a name that is never freed.
-NOT_HERE = [
-    "environment",
-    "out_of_memory",
-    "fork",
-    "interpreter",
-    "hundred_thousand",
-    "ten_seconds",
-    "cache",
-    "counters_follow",
-    "used_again",
-    "another_name",
-]
-
 # CPython makes small integers from a digit that it has not written, times zero; much
 # depends on them, so undefined values are looked for in the C code without Python only.
 VALGRIND = ["valgrind", "--leak-check=full", "--show-leak-kinds=definite"]
@@ -199,7 +184,7 @@ def exchange(folder: Path) -> str:
     output, found = valgrind(
         folder,
         *("-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS),
-        *("-k", "not (" + " or ".join(NOT_HERE) + ")"),
+        *("-m", "not (needs_cache or not_under_valgrind)"),
     )
     summary = output.splitlines()[-1] if not found else ""
     expect(not found and " passed" in summary, "errors in the exchange", output)

@@ -55,6 +55,7 @@ def test_zeroed_memory_is_zero_even_after_use(cache, nbytes):
     assert not numpy_view(new(nbytes, zeroed=True)).any()
 
 
+@pytest.mark.needs_cache
 def test_counters_follow_the_life_of_an_array(cache):
     before = cache.statistics()
     x = new(1000)
@@ -73,6 +74,7 @@ def test_counters_follow_the_life_of_an_array(cache):
     assert after.cached_bytes == 1024, "1000 bytes lie in a block of 1024"
 
 
+@pytest.mark.needs_cache
 def test_freed_memory_is_used_again(cache):
     x = new(5000)
     address = x._buffer.address
@@ -82,6 +84,7 @@ def test_freed_memory_is_used_again(cache):
     assert cache.statistics().cache_hits == hits + 1
 
 
+@pytest.mark.needs_cache
 def test_the_cache_keeps_to_its_limit_and_prefers_what_was_used_last(cache):
     cache.set_cache_limit(100_000)
     arrays = [new(n) for n in (30_000, 30_000, 50_000, 1000, 70_000)]
@@ -108,6 +111,7 @@ def arrays_of(cache):
     return [new(100), new(10_000), new(3 * 2**20)]
 
 
+@pytest.mark.needs_cache
 def test_empty_cache_returns_everything(cache):
     del arrays_of(cache)[:]
     assert cache.statistics().cached_bytes > 0
@@ -133,6 +137,7 @@ def test_a_limit_is_an_integer(limit):
     assert memory.statistics().cache_limit == before
 
 
+@pytest.mark.needs_cache
 def test_the_environment_turns_the_cache_off():
     code = """
 import refarray
@@ -144,6 +149,7 @@ print(s.cache_limit, s.cached_bytes)
     assert python(code, REFARRAY_CACHE="0").stdout.split() == ["0", "0"]
 
 
+@pytest.mark.needs_cache
 @pytest.mark.parametrize("text", ["", "none", "-1", "1.5"])
 def test_a_wrong_environment_is_an_error_that_names_it(text):
     result = python("import refarray", REFARRAY_CACHE=text)
@@ -157,6 +163,8 @@ def test_no_memory_is_a_memory_error_with_the_size():
 
 
 @pytest.mark.needs("RLIMIT_AS")
+@pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
+@pytest.mark.not_under_sanitizers("they take more memory than there is")
 def test_out_of_memory_in_a_process_with_little():
     code = """
 import resource, refarray
@@ -204,6 +212,7 @@ def test_a_view_cannot_leave_the_memory(offset, shape, strides):
 
 
 @pytest.mark.needs("fork")
+@pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
 def test_a_fork_in_the_middle_of_allocations_leaves_the_child_able_to_allocate():
     code = """
 import os, sys, threading, warnings

@@ -44,15 +44,8 @@ HOSTILE = [
     "tests/stress/test_hostile_folder.py",
     "tests/native/test_subinterpreters.py",
 ]
-#: They need the cache, or measure the memory of a process, which the sanitizers keep.
-#: And the inspector lets the kernel copy memory that may be nobody's, by write(), which
-#: AddressSanitizer stops before the kernel can say that nothing is there.
-NOT_HERE = " or ".join(
-    [
-        *("cache", "counters_follow", "used_again", "environment", "out_of_memory"),
-        *("hundred_thousand", "random_structs"),
-    ]
-)
+#: The marks of tests that cannot run with the sanitizers, for which the cache is off.
+NOT_HERE = "needs_cache or not_under_sanitizers"
 
 
 class Failed(Exception):
@@ -174,7 +167,7 @@ def tests(*names: str) -> Callable[[], str]:
 
     def step() -> str:
         pytest = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--capture=sys")
-        said, found = run("sanitized", *pytest, *names, "-k", f"not ({NOT_HERE})")
+        said, found = run("sanitized", *pytest, *names, "-m", f"not ({NOT_HERE})")
         if found:
             raise Failed(found[0])
         return said
