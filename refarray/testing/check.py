@@ -93,8 +93,11 @@ def run(options: argparse.Namespace) -> int:
     name, numbers = resolve(options.library, options.adapters)
     rules = [r for r in chosen(options.rule) if r.number in numbers]
     if not rules:
-        raise UsageError(f"no rule is left for {options.library}: {options.rule}")
-    allowed = {rule.number for rule in chosen(options.allow or ["0"])}
+        raise UsageError(
+            f"--rule {','.join(options.rule)} is none of the rules for "
+            f"{options.library}, which are {numbers[0]} to {numbers[-1]}"
+        )
+    allowed = {rule.number for rule in chosen(options.allow or [])}
     for path in (options.json, options.html):
         if path is not None and not path.parent.is_dir():
             raise UsageError(f"there is no folder {path.parent} for {path.name}")
@@ -144,15 +147,17 @@ def chosen(words: Iterable[str] | None) -> list[Rule]:
     if words is None:
         return list(RULES.values())
     numbers: set[int] = set()
-    for word in ",".join(words).split(","):
+    for word in (part for text in words for part in text.split(",")):
         first, dash, last = word.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise UsageError(f"{word!r} is no rule; rules are 1 to {max(RULES)}")
+        for end in (int(first), int(last or first)):
+            if end not in RULES:
+                raise UsageError(f"there is no rule {end}; rules are 1 to {max(RULES)}")
+        if int(last or first) < int(first):
+            raise UsageError(f"{word!r} is no range of rules: the lower comes first")
         numbers.update(range(int(first), int(last or first) + 1))
-    unknown = sorted(numbers - {0, *RULES})
-    if unknown:
-        raise UsageError(f"there is no rule {unknown[0]}; rules are 1 to {max(RULES)}")
-    return [RULES[number] for number in sorted(numbers - {0})]
+    return [RULES[number] for number in sorted(numbers)]
 
 
 def explain(rule: Rule) -> str:

@@ -13,10 +13,11 @@ import pytest
 
 import refarray.testing.check
 from refarray.__main__ import main
-from refarray.testing.check import chosen, known_adapters, resolve
+from refarray.testing.check import SIDES, chosen, known_adapters, resolve
 from refarray.testing.rules import RULES
 
 ROOT = Path(__file__).parents[2]
+LAST = max(RULES)
 
 GOOD = """
 from refarray.testing.library import Library
@@ -158,10 +159,18 @@ def test_the_page_needs_nothing_else(folder):
         (["nunpy"], "By name: array_api_strict, "),
         ([], "which library?"),
         (["--json", "good.py"], "--json took good.py for its file; the library first"),
-        (["good.py", "--rule", "71"], "there is no rule 71; rules are 1 to 70"),
-        (["good.py", "--rule", "x"], "'x' is no rule; rules are 1 to 70"),
-        (["good.py:producer", "--rule", "46"], "no rule is left"),
+        (["good.py", "--rule", f"{LAST + 1}"], f"there is no rule {LAST + 1}; rules a"),
+        (["good.py", "--rule", "x"], f"'x' is no rule; rules are 1 to {LAST}"),
+        (["good.py", "--rule", "5-3"], "'5-3' is no range of rules: the lower comes"),
+        (["good.py", "--rule", "1-9999999999"], "there is no rule 9999999999"),
+        (["good.py", "--rule", "0"], "there is no rule 0; rules are 1 to"),
+        (["good.py", "--allow", "0"], "there is no rule 0; rules are 1 to"),
+        (
+            ["good.py:producer", "--rule", "46"],
+            "--rule 46 is none of the rules for good.py:producer, which are 1 to 36",
+        ),
         (["--explain", "0x2e"], "'0x2e' is no rule"),
+        (["--explain", "0"], "there is no rule 0; rules are 1 to"),
         (["gone.py"], "there is no file"),
         (["good.py:Nobody"], "good.py has no Nobody; adapters in it: Good"),
         (["no.such:Thing"], "no.such cannot be imported: No module named 'no'"),
@@ -204,7 +213,12 @@ def test_an_interruption_is_no_traceback(capsys, monkeypatch):
 
 def test_rules_are_chosen_in_several_ways():
     assert [r.number for r in chosen(["5,8", "2-3", "8"])] == [2, 3, 5, 8]
-    assert len(chosen(None)) == 70
+    assert chosen([]) == []
+    assert chosen(None) == list(RULES.values())
+
+
+def test_every_rule_is_about_one_side():
+    assert [number for side in SIDES.values() for number in side] == list(RULES)
 
 
 def test_adapters_here_come_first(folder):

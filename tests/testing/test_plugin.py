@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from refarray.testing.rules import RULES
+
 pytest_plugins = ["pytester"]
 
 ADAPTERS = """
@@ -65,7 +67,7 @@ def test_what_is_recommended_or_allowed_is_an_expected_failure(run):
 
 def test_one_rule_is_chosen_like_any_test(run):
     ended = run("--dlpack-check", "adapters_here.py:Device", "-k", "rule and 46")
-    assert "1 passed, 69 deselected" in str(ended.stdout)
+    assert f"1 passed, {len(RULES) - 1} deselected" in str(ended.stdout)
 
 
 @pytest.mark.parametrize(
