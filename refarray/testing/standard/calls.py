@@ -22,6 +22,9 @@ from refarray.testing.standard.runner import Case, Report
 Values = np.ndarray[Any, Any]
 Judge = Callable[[Case, Any], object]
 
+AXIS = "an axis is an integer in [-N, N); others raise"
+"""The clause about axes that many functions share."""
+
 
 @dataclass
 class Calls:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard.arrays import COMPLEX, DTYPES, INTEGERS, NUMBERS, REALS
-from refarray.testing.standard.calls import Calls
-from refarray.testing.standard.check_statistical import AXIS, SHORT, small, sum_dtype
+from refarray.testing.standard.calls import AXIS, Calls
+from refarray.testing.standard.check_statistical import small, sum_dtype
+from refarray.testing.standard.layouts import SHORT
 from refarray.testing.standard.oracle_reduce import accumulated, choices, reduced
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import SHAPES, Values, distinct, filled

@@ -24,7 +24,7 @@ from refarray.testing.standard.arrays import (
     REALS,
 )
 from refarray.testing.standard.calls import Calls, default_dtype
-from refarray.testing.standard.layouts import LAYOUTS
+from refarray.testing.standard.layouts import FRESH, LAYOUTS
 from refarray.testing.standard.runner import Case, Check, Report
 from refarray.testing.standard.samples import (
     SHAPES,
@@ -35,7 +35,6 @@ from refarray.testing.standard.samples import (
     gathered,
 )
 
-FRESH = ("fresh",)
 NAN, INF = math.nan, math.inf
 
 

@@ -15,10 +15,12 @@ import numpy as np
 from refarray.testing.standard import arrays
 from refarray.testing.standard.arrays import (
     COMPLEX,
+    COMPLEX_OF,
     DTYPES,
     FLOATS,
     INTEGERS,
     NUMBERS,
+    REAL_OF,
     REALS,
     SIGNED,
     UNSIGNED,
@@ -160,7 +162,6 @@ def result_type(xp: Any, report: Report) -> None:
         "complex128", np.dtype("float32"), np.dtype("complex64"), np.ones((), "float64")
     )
     scalars = "result_type: a Python scalar takes the kind of the array (2024.12)"
-    wide = {"float32": "complex64", "float64": "complex128"}
     for dtype in DTYPES:
         if dtype == "bool":
             check(dtype, np.dtype(dtype), True, clause=scalars)
@@ -171,7 +172,7 @@ def result_type(xp: Any, report: Report) -> None:
             if dtype in FLOATS:
                 check(dtype, 1.5, x, clause=scalars)
                 check(dtype, x, 1, 2.5, clause=scalars)
-                check(wide.get(dtype, dtype), x, 1j, clause=scalars)
+                check(COMPLEX_OF.get(dtype, dtype), x, 1j, clause=scalars)
 
 
 def isdtype(xp: Any, report: Report) -> None:
@@ -204,7 +205,7 @@ def finfo(xp: Any, report: Report) -> None:
     """Every attribute as a Python number, from dtypes and arrays, complex too."""
     clause = "finfo: limits of the real dtype, as Python int and float"
     for dtype, array in itertools.product(FLOATS, (False, True)):
-        real = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+        real = REAL_OF.get(dtype, dtype)
         info = np.finfo(real)
         with report.case(
             "finfo", dtype=dtype, given=_shown("finfo", dtype, array)

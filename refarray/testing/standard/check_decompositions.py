@@ -14,15 +14,9 @@ import numpy as np
 
 from refarray.testing.standard import arrays
 from refarray.testing.standard import oracle_linalg as oracle
-from refarray.testing.standard.arrays import COMPLEX, FLOATS
+from refarray.testing.standard.arrays import COMPLEX, COMPLEX_OF, FLOATS, REAL_OF
 from refarray.testing.standard.calls import Calls, field_names
-from refarray.testing.standard.check_linalg import (
-    REAL_OF,
-    eps,
-    rectangles,
-    squares,
-    stacked,
-)
+from refarray.testing.standard.check_linalg import eps, rectangles, squares, stacked
 from refarray.testing.standard.oracle_linalg import Matrix, adjoint, residual
 from refarray.testing.standard.runner import Case, Check, Report
 
@@ -231,8 +225,7 @@ def eig(xp: Any, report: Report) -> None:
     def judge(case: Case, got: Any, a: Matrix) -> None:
         if not field_names(case, got, "eigenvalues", "eigenvectors"):
             return
-        result = {"float32": "complex64", "float64": "complex128"}.get(a.dtype.name)
-        result = result or a.dtype.name
+        result = COMPLEX_OF.get(a.dtype.name, a.dtype.name)
         _eigenvalues(case, got[0], a, result)
         w = _shape_and_dtype(case, got[0], result, a.shape[:-1])
         v = _shape_and_dtype(case, got[1], result, a.shape)
@@ -256,7 +249,7 @@ def eigvals(xp: Any, report: Report) -> None:
     clause = "eigvals: the eigenvalues, complex (2025.12)"
     call = Calls(xp, report, "linalg.eigvals", clause)
     for dtype in FLOATS:
-        result = {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
+        result = COMPLEX_OF.get(dtype, dtype)
         for a in general(dtype):
             call.judged(functools.partial(_eigenvalues, a=a, result=result), a)
         none = np.zeros((0, 0), dtype)

@@ -67,8 +67,7 @@ def result_dtype(function: str, dtype: str) -> str:
     result = FUNCTIONS[function].result
     if result == "bool":
         return "bool"
-    real = {"complex64": "float32", "complex128": "float64"}
-    return real.get(dtype, dtype) if result == "real" else dtype
+    return arrays.REAL_OF.get(dtype, dtype) if result == "real" else dtype
 
 
 def _dtypes(function: str) -> list[str]:

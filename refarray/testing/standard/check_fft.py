@@ -13,15 +13,19 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import oracle_fft as oracle
-from refarray.testing.standard.arrays import COMPLEX, DTYPES, REALS
-from refarray.testing.standard.calls import Calls, default_dtype
+from refarray.testing.standard.arrays import (
+    COMPLEX,
+    COMPLEX_OF,
+    DTYPES,
+    REAL_OF,
+    REALS,
+)
+from refarray.testing.standard.calls import AXIS, Calls, default_dtype
 from refarray.testing.standard.oracle_fft import BACKWARD, FORWARD, ORTHO, Exact
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import Values, everywhere, filled, gathered
 
 NORMS = (BACKWARD, ORTHO, FORWARD)
-REAL_OF = {"complex64": "float32", "complex128": "float64"}
-COMPLEX_OF = {real: wide for wide, real in REAL_OF.items()}
 SOME = ("fresh", "strided", "transposed")
 
 
@@ -69,10 +73,9 @@ def _one_axis(xp: Any, report: Report, name: str, inverse: bool) -> None:
 
 
 def _refused(call: Calls, keyword: str, wrong: tuple[Any, ...]) -> None:
-    clause = "an axis is an integer in [-N, N); others raise"
     x = signal((3, 4), "complex128")
     for value in wrong:
-        call.refused(Exception, x, clause=clause, **{keyword: value})
+        call.refused(Exception, x, clause=AXIS, **{keyword: value})
 
 
 def fft(xp: Any, report: Report) -> None:

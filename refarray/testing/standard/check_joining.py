@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard.arrays import DTYPES, INTEGERS
-from refarray.testing.standard.calls import Calls
-from refarray.testing.standard.check_manipulation import AXES
+from refarray.testing.standard.calls import AXIS, Calls
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import (
     SHAPES,
@@ -61,7 +60,7 @@ def concat(xp: Any, report: Report) -> None:
         wanted = np.asarray([v for p in pieces for v in p.tolist()], result)
         call.gives(wanted, pieces, clause="concat: the dtype follows type promotion")
     for axis in (2, -3):
-        call.refused(Exception, [x, y], axis=axis, clause=AXES)
+        call.refused(Exception, [x, y], axis=axis, clause=AXIS)
     shapes = "concat: shapes agree except along the axis"
     call.refused(Exception, [x, y], axis=1, clause=shapes)
 
@@ -93,7 +92,7 @@ def stack(xp: Any, report: Report) -> None:
         call.gives(wanted, pieces, clause="stack: the dtype follows type promotion")
     x = distinct((2, 3), "int8")
     for axis in (3, -4):
-        call.refused(Exception, [x, x], axis=axis, clause=AXES)
+        call.refused(Exception, [x, x], axis=axis, clause=AXIS)
     call.refused(Exception, [x, x[:1]], clause="stack: all arrays have the same shape")
 
 
@@ -129,7 +128,7 @@ def repeat(xp: Any, report: Report) -> None:
     call.gives(_repeated(x.reshape(-1), [2] * 6, 0), x, one, clause=single)
     call.gives(_repeated(x, [2] * 3, 1), x, one, axis=1, clause=single)
     for axis in (2, -3):
-        call.refused(Exception, x, 2, axis=axis, clause=AXES)
+        call.refused(Exception, x, 2, axis=axis, clause=AXIS)
 
 
 def _repeated(x: Values, counts: list[int], axis: int) -> Values:

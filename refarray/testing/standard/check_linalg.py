@@ -16,14 +16,13 @@ import numpy as np
 
 from refarray.testing.standard import arrays
 from refarray.testing.standard import oracle_linalg as oracle
-from refarray.testing.standard.arrays import COMPLEX, FLOATS
+from refarray.testing.standard.arrays import COMPLEX, FLOATS, REAL_OF
 from refarray.testing.standard.calls import Calls, default_dtype, field_names, near
 from refarray.testing.standard.oracle_linalg import Matrix
 from refarray.testing.standard.oracle_reduce import choices, reduced
 from refarray.testing.standard.runner import Case, Check, Report
 
 INF = math.inf
-REAL_OF = {"complex64": "float32", "complex128": "float64"}
 
 
 def squares(dtype: str) -> list[Matrix]:

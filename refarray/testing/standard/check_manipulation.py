@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard.arrays import DTYPES
-from refarray.testing.standard.calls import Calls
+from refarray.testing.standard.calls import AXIS, Calls
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import (
     SHAPES,
@@ -24,8 +24,6 @@ from refarray.testing.standard.samples import (
     filled,
     gathered,
 )
-
-AXES = "an axis is an integer in [-N, N); others raise"
 
 
 def flip(xp: Any, report: Report) -> None:
@@ -40,7 +38,7 @@ def flip(xp: Any, report: Report) -> None:
             call.gives(_flipped(x, [0, x.ndim - 1]), x, axis=(0, -1))
             call.gives(_flipped(x, [1]), x, axis=(1,))
     for wrong in (2, -3, (0, 2)):
-        call.refused(Exception, distinct((2, 3), "int8"), axis=wrong, clause=AXES)
+        call.refused(Exception, distinct((2, 3), "int8"), axis=wrong, clause=AXIS)
 
 
 def _flipped(x: Values, axes: Any) -> Values:
@@ -73,8 +71,8 @@ def roll(xp: Any, report: Report) -> None:
             call.gives(_rolled(x, {0: 1, last: -1}), x, (1, -1), axis=(0, -1))
             call.gives(_rolled(x, {0: 4, last: 4}), x, 4, axis=(0, -1))
     x = distinct((2, 3), "int8")
-    call.refused(Exception, x, 1, axis=2, clause=AXES)
-    call.refused(Exception, x, 1, axis=-3, clause=AXES)
+    call.refused(Exception, x, 1, axis=2, clause=AXIS)
+    call.refused(Exception, x, 1, axis=-3, clause=AXIS)
 
 
 def _rolled(x: Values, shifts: dict[int, int]) -> Values:
@@ -99,7 +97,7 @@ def permute_dims(xp: Any, report: Report) -> None:
             clause="permute_dims: a negative axis counts from the last (2025.12)",
         )
     for axes in ((0, 2), (0, -3)):
-        call.refused(Exception, distinct((2, 3), "int8"), axes, clause=AXES)
+        call.refused(Exception, distinct((2, 3), "int8"), axes, clause=AXIS)
 
 
 def _permutations(ndim: int) -> Iterator[tuple[int, ...]]:
@@ -143,7 +141,7 @@ def moveaxis(xp: Any, report: Report) -> None:
             call.gives(_moved(x, [1], [-2]), x, (1,), (-2,))
     x = distinct((2, 3), "int8")
     for source, target in ((2, 0), (0, 2), (-3, 0), (0, -3)):
-        call.refused(Exception, x, source, target, clause=AXES)
+        call.refused(Exception, x, source, target, clause=AXIS)
 
 
 def _moved(x: Values, sources: list[int], targets: list[int]) -> Values:
@@ -234,8 +232,8 @@ def squeeze(xp: Any, report: Report) -> None:
     larger = "squeeze: an axis larger than one: ValueError"
     call.refused(ValueError, x, 0, clause=larger)
     call.refused(ValueError, x, (0, 1), clause=larger)
-    call.refused(Exception, x, 2, clause=AXES)
-    call.refused(Exception, x, -3, clause=AXES)
+    call.refused(Exception, x, 2, clause=AXIS)
+    call.refused(Exception, x, -3, clause=AXIS)
 
 
 def unstack(xp: Any, report: Report) -> None:
@@ -249,7 +247,7 @@ def unstack(xp: Any, report: Report) -> None:
     x = distinct((2, 3), "int8")
     call.gives((x[0], x[1]), x, clause="unstack: axis is 0 by default")
     for axis in (2, -3):
-        call.refused(Exception, x, axis=axis, clause=AXES)
+        call.refused(Exception, x, axis=axis, clause=AXIS)
 
 
 def many_axes(xp: Any, report: Report) -> None:

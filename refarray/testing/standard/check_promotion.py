@@ -14,38 +14,13 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard import arrays, scalars
+from refarray.testing.standard.check_data_types import promoted
 from refarray.testing.standard.check_elementwise_exact import result_dtype
 from refarray.testing.standard.functions import FUNCTIONS, OPERATORS
 from refarray.testing.standard.runner import Case, Check, Report
 
 CLAUSE = "type promotion"
 ULPS = 4
-
-_RANK = {
-    **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "float32": 32,
-    "float64": 64,
-    "complex64": 32,
-    "complex128": 64,
-}
-
-
-def promoted(first: str, second: str) -> str | None:
-    """The common dtype of two dtypes, or None where the standard gives none."""
-    if first == second:
-        return first
-    for family in (arrays.SIGNED, arrays.UNSIGNED, arrays.REALS, arrays.COMPLEX):
-        if first in family and second in family:
-            return max(first, second, key=_RANK.__getitem__)
-    if {first, second} <= set(arrays.FLOATS):
-        wide = max(_RANK[first], _RANK[second])
-        return "complex128" if wide == 64 else "complex64"
-    if {first, second} <= set(arrays.INTEGERS):
-        signed, unsigned = sorted((first, second), key=lambda d: d in arrays.UNSIGNED)
-        bits = max(_RANK[signed], 2 * _RANK[unsigned])
-        return f"int{bits}" if bits <= 64 else None
-    return None
-
 
 PAIRS = [
     (first, second, common)

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from refarray.testing.standard.arrays import DTYPES, INTEGERS, REALS
-from refarray.testing.standard.calls import Calls, default_dtype
+from refarray.testing.standard.arrays import COMPLEX_OF, DTYPES, INTEGERS, REALS
+from refarray.testing.standard.calls import AXIS, Calls, default_dtype
+from refarray.testing.standard.layouts import SHORT
 from refarray.testing.standard.oracle_reduce import choices, reduced
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import SHAPES, Values, distinct, filled
 
 INF, NAN = math.inf, math.nan
-AXIS = "an axis is an integer in [-N, N); others raise"
-SHORT = ("fresh", "strided", "reversed")
 
 
 def argmax(xp: Any, report: Report) -> None:
@@ -193,7 +192,7 @@ def _scalars(dtype: str) -> list[tuple[Any, str]]:
     if dtype in INTEGERS:
         info = np.iinfo(dtype)
         return [(1, dtype), (int(info.max), dtype), (int(info.min), dtype)]
-    wide = {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
+    wide = COMPLEX_OF.get(dtype, dtype)
     return [(-2, dtype), (NAN, dtype), (-0.0, dtype), (complex(-1, 2), wide)]
 
 

@@ -13,11 +13,10 @@ import numpy as np
 
 from refarray.testing.standard import arrays
 from refarray.testing.standard.arrays import INTEGERS, REALS
-from refarray.testing.standard.calls import Calls, default_dtype
+from refarray.testing.standard.calls import AXIS, Calls, default_dtype
 from refarray.testing.standard.runner import Case, Check, Report
 from refarray.testing.standard.samples import SHAPES, Values, distinct, filled
 
-AXIS = "an axis is an integer in [-N, N); others raise"
 DESCENDING = "descending=True: ordered from the largest, equal elements in order"
 MODES: tuple[dict[str, Any], ...] = (
     {},

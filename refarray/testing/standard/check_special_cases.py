@@ -113,7 +113,7 @@ def joined(p: Values, q: Values) -> Values:
 
 def numbers(xp: Any, dtype: str) -> Values:
     """The pool of the real part of a dtype, without what the library flushes."""
-    real = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+    real = arrays.REAL_OF.get(dtype, dtype)
     return special_cases.pool(real, subnormals=not arrays.flushes_subnormals(xp, real))
 
 

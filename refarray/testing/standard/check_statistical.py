@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from refarray.testing.standard.arrays import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
-from refarray.testing.standard.calls import Calls, default_dtype
+from refarray.testing.standard.calls import AXIS, Calls, default_dtype
+from refarray.testing.standard.layouts import SHORT
 from refarray.testing.standard.oracle_reduce import choices, reduced
 from refarray.testing.standard.runner import Check, Report
 from refarray.testing.standard.samples import SHAPES, Values, distinct, filled
 
 INF, NAN = math.inf, math.nan
-AXIS = "an axis is an integer in [-N, N); others raise"
-SHORT = ("fresh", "strided", "reversed")
 
 
 def sum_dtype(xp: Any, dtype: str) -> str:
@@ -33,10 +32,6 @@ def sum_dtype(xp: Any, dtype: str) -> str:
     if dtype not in INTEGERS or np.iinfo(dtype).bits >= np.iinfo(default).bits:
         return dtype
     return default if np.dtype(dtype).kind == "i" else f"u{default}"
-
-
-def _product(values: list[Any]) -> Any:
-    return math.prod(values)
 
 
 def sum_(xp: Any, report: Report) -> None:
@@ -69,9 +64,9 @@ def sum_(xp: Any, report: Report) -> None:
 def prod(xp: Any, report: Report) -> None:
     """Every axis and dtype, the upcast of small integers, infinities and NaN."""
     call = Calls(xp, report, "prod", "prod: along the axes; 1 of no elements")
-    _reduction(call, _product)
-    _upcast(call, _product, 3)
-    _dtype_argument(call, _product)
+    _reduction(call, math.prod)
+    _upcast(call, math.prod, 3)
+    _dtype_argument(call, math.prod)
     special = "prod: special cases as by successive multiplication"
     for dtype in REALS:
         large = float(np.finfo(dtype).max)

@@ -1,4 +1,4 @@
-"""The 67 elementwise functions: operands, dtypes they take, dtype they return.
+"""The elementwise functions: operands, dtypes they take, dtype they return.
 
 Each dtype listed is one that the standard asks for; a library may accept more.
 """

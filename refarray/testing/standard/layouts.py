@@ -16,6 +16,7 @@ from refarray.testing.standard import arrays
 Values = np.ndarray[Any, Any]
 
 FRESH = ("fresh",)
+SHORT = ("fresh", "strided", "reversed")
 LAYOUTS = ("fresh", "strided", "reversed", "offset", "transposed", "broadcast")
 
 

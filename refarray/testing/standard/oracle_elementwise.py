@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from refarray.testing.standard.arrays import COMPLEX
+from refarray.testing.standard.arrays import COMPLEX, REAL_OF
 from refarray.testing.standard.multiprecision import context
 
 Values = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 _CONTEXT = context()
-_DIGITS = 200  # bits; enough for every function at every finite double
-_DIGITS_BESIDE_ZERO = 2400  # to tell 1 from 1 + _BESIDE_ZERO
+_BITS = 200  # enough for every function at every finite double
+_BITS_BESIDE_ZERO = 2400  # to tell 1 from 1 + _BESIDE_ZERO
 _BESIDE_ZERO = _CONTEXT.ldexp(1, -2200)
 
 
@@ -87,13 +87,13 @@ def _evaluate(function: str, content: tuple[bytes, ...], dtype: str) -> Values:
     results = np.asarray([convert(function, *each) for each in elements])
     if function == "abs" and dtype in COMPLEX:
         results = np.real(results)
-        dtype = "float32" if dtype == "complex64" else "float64"
+        dtype = REAL_OF[dtype]
     with np.errstate(over="ignore", under="ignore"):
         return results.astype(dtype)
 
 
 def _real(function: str, *operands: float) -> float:
-    _CONTEXT.prec = _DIGITS
+    _CONTEXT.prec = _BITS
     try:
         result = FUNCTIONS[function](*(_CONTEXT.mpf(x) for x in operands))
     except ZeroDivisionError:
@@ -105,7 +105,7 @@ def _real(function: str, *operands: float) -> float:
 
 def _complex(function: str, *operands: complex) -> complex:
     parts = [part for x in operands for part in (x.real, x.imag)]
-    _CONTEXT.prec = _DIGITS_BESIDE_ZERO if 0 in parts else _DIGITS
+    _CONTEXT.prec = _BITS_BESIDE_ZERO if 0 in parts else _BITS
     numbers = [_CONTEXT.mpc(_part(x.real), _part(x.imag)) for x in operands]
     result = FUNCTIONS[function](*numbers)
     return complex(_rounded(result.real), _rounded(result.imag))

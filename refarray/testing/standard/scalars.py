@@ -15,8 +15,6 @@ import numpy as np
 
 from refarray.testing.standard import arrays
 
-COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
-
 
 def beside(dtype: str) -> list[Any]:
     """Python numbers that may stand beside an array of a dtype."""
@@ -34,4 +32,5 @@ def beside(dtype: str) -> list[Any]:
 
 def dtype_beside(dtype: str, number: Any) -> str:
     """The dtype in which array and number are taken together."""
-    return COMPLEX_OF.get(dtype, dtype) if isinstance(number, complex) else dtype
+    is_complex = isinstance(number, complex)
+    return arrays.COMPLEX_OF.get(dtype, dtype) if is_complex else dtype

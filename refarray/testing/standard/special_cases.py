@@ -30,7 +30,7 @@ APPROXIMATION_ULPS = 4  # for results such as pi/2, "an approximation to" it
 def table() -> dict[str, Any]:
     """The whole file."""
     folder = resources.files("refarray.testing.standard")
-    text = folder.joinpath("special_cases.json").read_text()
+    text = folder.joinpath("special_cases.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
     return content
 
