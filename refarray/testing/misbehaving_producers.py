@@ -23,6 +23,7 @@ from refarray.testing.forge import Case, Tensor
 from refarray.testing.library import CudaLibrary, Library, RocmLibrary
 from refarray.testing.odd import Odd, odd
 from refarray.testing.rules import RULES
+from refarray.testing.rules_consumer import SampleError
 from refarray.testing.samples import VALUES
 from refarray.testing.violators import VIOLATORS
 
@@ -170,10 +171,6 @@ def _odd(position: int, case: Odd) -> Entry:
         answer = "refuses"
     is_wrong = case.rule in (50, 51, 54)
     return Entry(Fault(case.name, case.rule, rule.text, answer, is_wrong), make)
-
-
-class SampleError(Exception):
-    """An exception that no library knows."""
 
 
 def failing(error: Exception, in_device: bool = False) -> Sample:

@@ -36,6 +36,7 @@ from refarray.testing.samples import (
     dtype_of,
     on_host,
     sample,
+    samples,
     try_export,
 )
 
@@ -64,20 +65,6 @@ def table_of(x: Any) -> Table:
         if count == LONGEST_CHAIN:
             break
     raise NotApplicable("no table of major version 1: 62")
-
-
-def samples(adapter: Adapter) -> list[tuple[str, Any, tuple[int, ...], list[float]]]:
-    """Return arrays of several layouts: label, array, shape, values."""
-    dtype, whole = dtype_of(adapter), sample(adapter)
-    found = [
-        ("shape (2, 3)", whole, (2, 3), VALUES),
-        ("shape (3,)", adapter.make(VALUES[:3], (3,), dtype), (3,), VALUES[:3]),
-        ("shape ()", adapter.make(VALUES[:1], (), dtype), (), VALUES[:1]),
-    ]
-    part = attempt(adapter.view, whole, (slice(None), slice(0, 3, 2)))
-    if part.error is None:
-        found.append(("x[:, 0:3:2]", part.value, (2, 2), [1.0, 3.0, 4.0, 6.0]))
-    return found
 
 
 def faults(
