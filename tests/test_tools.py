@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,13 @@ def test_every_adapter_says_what_to_install(environments):
     wanted = {name: environments.Environment(name).requirements for name in names}
     assert wanted["torch"] == ["torch==2.13.0"]
     assert [name for name in names if not wanted[name]] == ["refarray"]
+
+
+def test_what_refarray_needs_is_what_its_wheel_asks_for(environments):
+    wanted = importlib.metadata.requires("refarray")
+    needed = [text for text in wanted if "extra ==" not in text]
+    assert sorted(needed) == sorted(environments.always()[: len(needed)])
+    assert any(text.startswith("pytest") for text in environments.always())
 
 
 def test_an_environment_is_built_once(environments, monkeypatch, tmp_path):
@@ -132,6 +141,13 @@ def test_a_rule_is_added_before_every_library_was_asked_again(matrix, monkeypatc
 def test_refarray_keeps_every_rule_in_the_matrix(matrix):
     rules = json.loads(matrix.DATA.read_text(encoding="utf-8"))["refarray"]["rules"]
     assert {rule["verdict"] for rule in rules.values()} == {"pass", "skip"}
+
+
+def test_a_check_that_ends_in_silence_is_no_traceback(matrix, monkeypatch):
+    ended = subprocess.CompletedProcess([], -9, "", "")
+    monkeypatch.setattr(matrix.subprocess, "run", lambda *a, **k: ended)
+    with pytest.raises(matrix.NotInstalled, match="the check ended with -9"):
+        matrix.check(matrix.Environment("refarray"))
 
 
 def test_a_judgement_is_shortened(matrix):

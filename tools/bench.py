@@ -14,18 +14,11 @@ import os
 import sys
 import textwrap
 from dataclasses import dataclass
-from pathlib import Path
 
-from environments import Environment, NotInstalled
+from environments import ROOT, Environment, NotInstalled
 
-ROOT = Path(__file__).resolve().parents[1]
-
-LIBRARIES = (
-    "array-api-strict==2.6.1",
-    "torch==2.13.0",
-    "jax==0.10.2" if sys.version_info < (3, 12) else "jax==0.12.0.1",
-    "apache-tvm-ffi==0.1.15.post2",
-)
+#: By the names of their adapters, which say the versions.
+LIBRARIES = ("array_api_strict", "torch", "jax", "tvm_ffi")
 
 
 @dataclass(frozen=True)
@@ -37,7 +30,8 @@ class Libraries(Environment):
     @property
     def requirements(self) -> list[str]:
         """What to install."""
-        return list(self.wanted)
+        adapters = map(Environment, self.wanted)
+        return [text for adapter in adapters for text in adapter.requirements]
 
     def interpreter(self) -> str:
         """Return the interpreter to make it with: the C part is built for this one."""

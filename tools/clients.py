@@ -33,13 +33,13 @@ from typing import Any
 
 import environments
 from client_suites import ENVIRONMENTS, SUITES, Suite
+from environments import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "clients.md"
 DATA = PAGE.with_suffix(".json")
 
 STAND_IN = ("-p", "refarray.testing.as_array_api_strict")
-BASELINE = "array-api-strict==2.6.1"
+(BASELINE,) = environments.Environment("array_api_strict").requirements
 
 
 class Failed(Exception):
@@ -129,10 +129,7 @@ def build_wheel(folder: Path) -> Path:
     # Of a copy: what lies in build/ would get into the wheel.
     source = folder / "source"
     source.mkdir()
-    for name in ("refarray", "_cffi_build"):
-        shutil.copytree(ROOT / name, source / name)
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
+    environments.copy_sources(source)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
     options = ("--no-deps", "--no-build-isolation", "--wheel-dir", str(folder))
     _run(*pip, "wheel", str(source), *options)

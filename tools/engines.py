@@ -22,9 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clients import Failed, find_python
-from environments import Environment, NotInstalled
-
-ROOT = Path(__file__).resolve().parents[1]
+from environments import ROOT, Environment, NotInstalled
 
 #: Seconds that a program may take.
 PATIENCE = float(os.environ.get("ENGINE_PATIENCE", "1200"))

@@ -29,22 +29,31 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ADAPTERS = ROOT / "adapters"
 FIELD = ROOT / "tests" / "field"
 
-#: What refarray and its tests need wherever they run.
-ALWAYS = ["numpy>=2.1", "cffi>=2.0", "pytest>=8.2"]
-
 #: Packages that only a build for GPUs depends on.
 FOR_GPUS = re.compile(r"nvidia-|(pytorch-)?triton")
 
 #: Seconds that an installation may take.
 PATIENCE = float(os.environ.get("INSTALL_PATIENCE", "1800"))
+
+
+@cache
+def always() -> list[str]:
+    """Return what refarray and its tests need wherever they run."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)
+    tools = map(str, project["dependency-groups"]["test"])
+    pytest = [tool for tool in tools if re.match("pytest[<>=]", tool)]
+    return [*project["project"]["dependencies"], *pytest]
 
 
 class NotInstalled(Exception):
@@ -125,12 +134,12 @@ class Environment:
 
     def build(self) -> None:
         """Create it, or bring it up to date. Raises NotInstalled."""
-        always = [] if self.line("Apart") else ALWAYS
+        ours = [] if self.line("Apart") else always()
         packages = self.line("System").split()
         interpreter, version = self.interpreter(), ""
         if self.line("Python"):
             version = _version(interpreter)
-        wanted = "\n".join([*always, *self.requirements, *packages, version]).rstrip()
+        wanted = "\n".join([*ours, *self.requirements, *packages, version]).rstrip()
         stamp = self.folder / "installed"
         if stamp.exists() and stamp.read_text() == wanted:
             return
@@ -138,10 +147,10 @@ class Environment:
             _run(interpreter, "-m", "venv", "--clear", str(self.folder))
         if os.environ.get("ANY_SIZE") != "1":
             self._refuse_gpu_packages()
-        if always or self.requirements:
-            self._pip("install", *always, *self.requirements)
+        if ours or self.requirements:
+            self._pip("install", *ours, *self.requirements)
         self._unpack(packages)
-        if always:
+        if ours:
             ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
             folder = _run(str(self.python), "-c", ask).strip()
             Path(folder, "refarray_checkout.pth").write_text(f"{ROOT}\n")
@@ -206,6 +215,17 @@ def _version(python: str | Path) -> str:
     """Return the version of an interpreter, as `3.12`."""
     ask = "import sys; print('%d.%d' % sys.version_info[:2])"
     return _run(str(python), "-c", ask).strip()
+
+
+def copy_sources(folder: Path) -> None:
+    """Copy what refarray is built from, without what was built in the checkout."""
+    built = shutil.ignore_patterns(
+        *("__pycache__", "*.so", "_native.c", "_forge.c", "_cuda_driver.py")
+    )
+    for name in ("refarray", "_cffi_build"):
+        shutil.copytree(ROOT / name, folder / name, ignore=built)
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
 
 
 def known() -> list[str]:

@@ -21,7 +21,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments import ROOT, Environment, NotInstalled
+from environments import ROOT, Environment, NotInstalled, copy_sources
 
 PROGRAM = ROOT / "tests" / "stress" / "fuzz.py"
 SANITIZERS = "-O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function"
@@ -47,14 +47,8 @@ class Fuzzer(Environment):
         # Not the checkout: its own build would be taken for up to date, or replaced.
         source = self.folder / "source"
         shutil.rmtree(source, ignore_errors=True)
-        for name in ("refarray", "_cffi_build"):
-            shutil.copytree(
-                ROOT / name,
-                source / name,
-                ignore=shutil.ignore_patterns("*.so", "_*.c", "__pycache__"),
-            )
-        for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, source)
+        source.mkdir()
+        copy_sources(source)
         settings = {"CC": "clang", "LDSHARED": "clang -shared", "CFLAGS": SANITIZERS}
         command = ["setup.py", "-q", "build", "--build-lib", str(built)]
         ended = subprocess.run(

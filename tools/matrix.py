@@ -53,7 +53,8 @@ def check(environment: Environment) -> dict[str, Any]:
             check=False,
         )
         if not found.exists():
-            raise NotInstalled(ended.stderr.strip().splitlines()[0])
+            said = ended.stderr.strip() or f"the check ended with {ended.returncode}"
+            raise NotInstalled(said.splitlines()[-1])
         result = json.loads(found.read_text(encoding="utf-8"))
     rules = result.pop("rules")
     result["rules"] = {str(rule["rule"]): shortened(rule) for rule in rules}
