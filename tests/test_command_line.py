@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -261,6 +262,18 @@ MISTAKES = [
 ]
 
 
+def test_the_place_of_a_mistake_is_not_in_a_library(
+    broken, tmp_path, monkeypatch, capsys
+):
+    path_of = sysconfig.get_path
+    paths = {"platlib": str(tmp_path)}  # on some systems beside "purelib"
+    monkeypatch.setattr(
+        sysconfig, "get_path", lambda kind: paths.get(kind) or path_of(kind)
+    )
+    assert main(["inspect", "broken_code:x"]) == 2
+    assert "ZeroDivisionError: division by zero\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("expression", "message"), MISTAKES)
 def test_a_mistake_is_one_line(expression, message, broken, capsys):
     assert main(["inspect", expression]) == 2
@@ -325,7 +338,10 @@ def test_the_sides_of_a_trace_have_their_colours(capsys, monkeypatch):
     [
         (["numpy:arange(3.0)", "json"], "json has no from_dlpack; name one: module:f"),
         (["numpy:arange(3.0)", "nunpy"], "there is no module nunpy; did you mean num"),
-        (["numpy:arange(3.0)", "math:pi"], "math:pi is no function but a float"),
+        (
+            ["numpy:arange(3.0)", "math:pi"],
+            "math:pi is no function: it is of type f",
+        ),
         (["json:loads('1')", "numpy"], "json:loads('1') has no __dlpack__: int"),
         (["numpy:arnge(3)", "numpy"], "NameError: name 'arnge' is not defined"),
     ],

@@ -62,7 +62,7 @@ def consumer(text: str) -> Callable[[Any], Any]:
             raise Mistake(f"{text} has no from_dlpack; name one: module:function")
         found = found.from_dlpack
     if not callable(found):
-        raise Mistake(f"{text} is no function but a {type(found).__name__}")
+        raise Mistake(f"{text} is no function: it is of type {type(found).__name__}")
     taker: Callable[[Any], Any] = found
     return taker
 
@@ -103,5 +103,6 @@ def in_a_line(error: BaseException) -> str:
 
 def _is_own(file: Path) -> bool:
     """Tell whether a file is the user's: no library, and nothing of refarray."""
-    folders = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")}
+    kinds = ("stdlib", "platstdlib", "purelib", "platlib")
+    folders = {Path(sysconfig.get_path(kind)) for kind in kinds}
     return file.is_file() and not {PACKAGE, *folders} & set(file.parents)
