@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if unknown := set(options.subjects) - set(SUBJECTS):
-        parser.error(f"no such subject: {', '.join(unknown)}")
+        known = ", ".join(SUBJECTS)
+        parser.error(f"no such subject: {', '.join(unknown)}; there are {known}")
     if options.write and options.subjects:
         parser.error("--write is for all subjects together")
 

@@ -1,4 +1,7 @@
-"""What `import refarray` costs: processor time of a fresh process, NumPy's included."""
+"""What `import refarray` costs: processor time of a fresh process, NumPy's included.
+
+Next: report.py.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ The interpreter runs one thread at a time, so a call takes about twice as long. 
 than that would be due to a library: each time it lets go of the interpreter for a piece
 of work that is too short, the other thread takes it.
 
-Next: rows_import.py.
+Next: rows_breakdown.py.
 """
 
 from __future__ import annotations

@@ -369,7 +369,7 @@ def test_command_fails_when_a_target_is_missed(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing"], "no such subject: nothing"),
+        (["nothing"], "no such subject: nothing; there are exchange, small, "),
         (["small", "--write", "docs"], "--write is for all subjects together"),
     ],
 )

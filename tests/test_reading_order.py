@@ -82,6 +82,12 @@ def test_one_road_leads_through_the_c_code() -> None:
     assert said == [name for name in native if name != "check_layout.h"]
 
 
+def test_one_road_leads_through_the_benchmarks() -> None:
+    folder = ROOT / "benchmarks"
+    files = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    assert set(road(folder, "harness.py")) == files
+
+
 def test_docstrings_name_files_that_are_there() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         text = docstring(path)
