@@ -36,7 +36,7 @@ from refarray.testing.simulated_driver_order import (
     Work,
 )
 
-PACKAGE = str(Path(__file__).parents[1])
+PACKAGE = str(Path(__file__).parents[1] / "_")[:-1]  # with the separator
 
 
 class Result(IntEnum):

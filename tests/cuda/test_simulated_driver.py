@@ -17,7 +17,9 @@ from raw import NO_TIMING, NOT_READY, SUCCESS, alloc, get
 from simulated import NBYTES, array, kinds, read, record, simulated, stream, wait, write
 from test_contract_order import new_pool
 
+import refarray as xp
 from refarray.testing.simulated_driver import SimulatedDriver
+from refarray.testing.simulated_driver_state import where
 
 
 @pytest.fixture
@@ -120,6 +122,13 @@ def test_reports_name_both_lines(driver: SimulatedDriver) -> None:
     assert "my kernel" in text and "cuMemsetD8Async" in text
     assert "reads bytes 8 to 15 of 64 bytes of device memory" in text
     assert all(place in text for place in report.places)
+
+
+def test_a_program_beside_refarray_is_no_part_of_it() -> None:
+    file = f"{Path(xp.__file__).parent}_more.py"
+    found: dict[str, Any] = {"where": where}
+    exec(compile("place = where()", file, "exec"), found)
+    assert Path(found["place"]).absolute() == Path(f"{file}:1")
 
 
 # ---- The kinds of races, and what is none --------------------------------------------
