@@ -41,6 +41,17 @@ def test_the_page_is_that_of_the_data(field, data):
     )
 
 
+def test_the_page_counts_as_the_battery_does(field, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests" / "field")
+    import arrays
+    import field_page
+
+    assert len(arrays.DTYPES) == field_page.ALL == 14
+    assert "refarray's fourteen" in field_page.HEAD
+    assert len(arrays.LAYOUTS) == 11
+    assert "eleven\nlayouts" in field_page.HEAD
+
+
 def test_a_bug_has_a_link_to_its_report(field):
     import field_page
 

@@ -30,19 +30,20 @@ MARKS = {
 }
 
 #: Statement of a class of the battery -> the test without which nothing is known of it.
+#: In the order in which field.json has them.
 PROOFS = {
     "takes": "test_takes_values",
-    "converts": "test_takes_values",
-    "copies": "test_our_writes_are_seen_there_and_its_writes_here",
     "refusal": "test_refuses_other_types",
+    "converts": "test_takes_values",
     "refused_layouts": "test_refuses_other_layouts",
     "copied_layouts": "test_takes_layouts",
+    "copies": "test_our_writes_are_seen_there_and_its_writes_here",
     "read_only": "test_our_read_only_memory",
     "asks": "test_what_it_asks",
     "gives": "test_gives_values",
-    "gives_writable": "test_gives_values",
     "given_layouts": "test_gives_layouts",
     "gives_version": "test_the_version_of_its_capsules",
+    "gives_writable": "test_gives_values",
     "given_read_only": "test_its_read_only_memory",
 }
 
@@ -144,11 +145,7 @@ def require_proofs(kind: Any, passed: set[str]) -> None:
 def statement(kind: Any) -> dict[str, Any]:
     """Return what the attributes of a class of exchange.py state."""
     told: dict[str, Any] = {"about": kind.adapter.name}
-    for name in (
-        *("takes", "refusal", "converts", "refused_layouts", "copied_layouts"),
-        *("copies", "read_only", "asks", "gives", "given_layouts"),
-        *("gives_version", "gives_writable", "given_read_only"),
-    ):
+    for name in PROOFS:
         if hasattr(kind, name):
             told[name] = plain(getattr(kind, name))
     return told
