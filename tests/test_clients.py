@@ -133,3 +133,11 @@ def test_failures_under_a_profile_have_a_cause(clients):
     assert client_profiles.CAUSES[number].fault == "by design"
     assert client_profiles.cause_of(report("_at.py", error="ZeroDivisionError")) is None
     assert client_profiles.cause_of("nothing that is known") is None
+
+
+def test_a_profile_that_the_page_does_not_have_is_refused(clients, monkeypatch):
+    import client_profiles
+
+    monkeypatch.setattr("sys.argv", ["client_profiles.py", "gpu", "adversarial"])
+    with pytest.raises(SystemExit, match=r"no profile 'adversarial' here; known: "):
+        client_profiles.main()

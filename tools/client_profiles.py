@@ -310,6 +310,9 @@ def page(data: dict[str, Any]) -> str:
 def main() -> int:
     """Run the tests under the profiles that are named, and write the page."""
     chosen = sys.argv[1:] or list(PROFILES)
+    for name in chosen:
+        if name not in PROFILES:
+            sys.exit(f"there is no profile {name!r} here; known: {' '.join(PROFILES)}")
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     results: dict[str, Any] = data.get("profiles", {})
     environment = environment_of(EXTRA)
