@@ -11,10 +11,10 @@ Next: `layout.py`.
 from __future__ import annotations
 
 import os
+from _thread import RLock
 from collections.abc import Callable
 from enum import IntEnum
 from itertools import count
-from threading import RLock
 from typing import NoReturn, final
 
 from refarray._base import profile

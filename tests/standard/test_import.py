@@ -34,3 +34,11 @@ def test_a_child_by_fork_has_everything() -> None:
         "text",
     }
     assert everything <= loaded(fork)
+
+
+def test_little_beside_numpy() -> None:
+    code = "import sys, numpy; before = set(sys.modules); import refarray"
+    tell = "print(*(m for m in set(sys.modules) - before if m[:8] != 'refarray'))"
+    command = [sys.executable, "-c", f"{code}; {tell}"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert set(ended.stdout.split()) <= {"__future__", "_cffi_backend"}
