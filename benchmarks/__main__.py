@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = {}
     for subject in options.subjects or SUBJECTS:
         print(f"measuring {subject} ...", file=sys.stderr)
-        rows = SUBJECTS[subject]()
-        results[subject] = harness.run(rows, options.rounds, options.seconds)
+        make = SUBJECTS[subject]
+        results[subject] = harness.run(make, options.rounds, options.seconds)
     print(report.table(results))
     if options.write:
         record.write(options.write, results)

@@ -89,9 +89,9 @@ Measured on {record["date"]} with Python {record["python"]} on one thread of
 {record["processor"]}: {versions}.
 
 Each figure is the least of at least 20 rounds, in which all libraries take turns; where
-a target is missed, there are up to {harness.PATIENCE} times as many. The last column is
-refarray's in units of the other library's, with the highest that is allowed. Values
-depend on the machine, ratios hardly do.
+a target was missed, of {harness.PATIENCE} times as many at most, with new arrays. The
+last column is refarray's in units of the other library's, with the highest that is
+allowed. Values depend on the machine, ratios hardly do.
 
 ![Time in units of NumPy's](speed.svg)
 

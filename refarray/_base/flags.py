@@ -11,8 +11,7 @@ from typing import Any
 from refarray._base import devices as _devices
 from refarray._base import dtypes as _dtypes
 from refarray._base.dtypes import DType
-from refarray._base.profile import Defaults
-from refarray._base.strict import STRICT, Place, Profile
+from refarray._base.strict import STRICT, Defaults, Place, Profile
 
 _COMPLEX = _dtypes.KINDS["complex floating"]
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from refarray._base import dtypes
 from refarray._base.dtypes import DType
@@ -27,19 +27,16 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from refarray._base.devices import Device
-    from refarray._base.strict import Profile
+    from refarray._base.strict import Defaults, Profile
 
 
-class Defaults(NamedTuple):
-    """The dtypes of new arrays, and of indices and counts."""
+class StandardDefaults:
+    """The dtypes of new arrays, and of indices and counts: `strict.Defaults`."""
 
-    real: DType = dtypes.DEFAULT_REAL
-    complex: DType = dtypes.DEFAULT_COMPLEX
-    integral: DType = dtypes.DEFAULT_INT
-    indexing: DType = dtypes.DEFAULT_INDEX
-
-
-STANDARD_DEFAULTS = Defaults()
+    real = dtypes.DEFAULT_REAL
+    complex = dtypes.DEFAULT_COMPLEX
+    integral = dtypes.DEFAULT_INT
+    indexing = dtypes.DEFAULT_INDEX
 
 
 class _Use:
@@ -168,13 +165,13 @@ def unspecified(given: str, clause: str, instead: str) -> None:
         )
 
 
-def defaults(device: Device) -> Defaults:
+def defaults(device: Device) -> Defaults | type[StandardDefaults]:
     """Return the default dtypes on a device."""
     if guarded:
         place = active().place(device.name)
         if place is not None:
             return place.defaults
-    return STANDARD_DEFAULTS
+    return StandardDefaults
 
 
 def holds(device: Device, dtype: DType) -> bool:

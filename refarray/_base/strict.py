@@ -9,7 +9,16 @@ from typing import NamedTuple
 
 from refarray._base import dtypes
 from refarray._base.dtypes import DType
-from refarray._base.profile import STANDARD_DEFAULTS, Defaults
+from refarray._base.profile import StandardDefaults
+
+
+class Defaults(NamedTuple):
+    """The dtypes of new arrays, and of indices and counts, on one device."""
+
+    real: DType = StandardDefaults.real
+    complex: DType = StandardDefaults.complex
+    integral: DType = StandardDefaults.integral
+    indexing: DType = StandardDefaults.indexing
 
 
 class Place(NamedTuple):
@@ -17,7 +26,7 @@ class Place(NamedTuple):
 
     name: str
     dtypes: frozenset[DType] = frozenset(dtypes.STANDARD)
-    defaults: Defaults = STANDARD_DEFAULTS
+    defaults: Defaults = Defaults()
 
 
 class Transfer(NamedTuple):
