@@ -176,6 +176,7 @@ print(t.steps[-1].kind)
 # ---- Cost ----------------------------------------------------------------------------
 
 
+@pytest.mark.not_under_sanitizers("measures memory, of which they keep much")
 def test_no_record_stays(balance):
     def exchange(n, consume):
         for _ in range(n):

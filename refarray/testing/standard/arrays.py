@@ -18,8 +18,8 @@ SIGNED = INTEGERS[:4]
 UNSIGNED = INTEGERS[4:]
 REALS = ("float32", "float64")
 COMPLEX = ("complex64", "complex128")
-REAL_OF = dict(zip(COMPLEX, REALS, strict=True))
-COMPLEX_OF = dict(zip(REALS, COMPLEX, strict=True))
+REAL_OF: dict[str, str] = dict(zip(COMPLEX, REALS, strict=True))
+COMPLEX_OF: dict[str, str] = dict(zip(REALS, COMPLEX, strict=True))
 FLOATS = REALS + COMPLEX
 NUMBERS = INTEGERS + FLOATS
 DTYPES = ("bool", *NUMBERS)

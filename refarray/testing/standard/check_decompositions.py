@@ -225,7 +225,8 @@ def eig(xp: Any, report: Report) -> None:
     def judge(case: Case, got: Any, a: Matrix) -> None:
         if not field_names(case, got, "eigenvalues", "eigenvectors"):
             return
-        result = COMPLEX_OF.get(a.dtype.name, a.dtype.name)
+        dtype = str(a.dtype)
+        result = COMPLEX_OF.get(dtype, dtype)
         _eigenvalues(case, got[0], a, result)
         w = _shape_and_dtype(case, got[0], result, a.shape[:-1])
         v = _shape_and_dtype(case, got[1], result, a.shape)
