@@ -173,6 +173,7 @@ static PyObject *register_device(PyObject *device, PyObject *pair, DLDevice plac
 
 PyObject *ra_py_register_device(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
+    (void)module;       /* is locked where there is no GIL, and only there */
     int type, id;
     if (n != 3 || !PyTuple_Check(args[1]) || !PyArg_ParseTuple(args[1], "ii", &type, &id)) {
         if (!PyErr_Occurred())

@@ -38,7 +38,9 @@ def test_a_child_by_fork_has_everything() -> None:
 
 def test_little_beside_numpy() -> None:
     code = "import sys, numpy; before = set(sys.modules); import refarray"
-    tell = "print(*(m for m in set(sys.modules) - before if m[:8] != 'refarray'))"
+    tell = "print(*{m.split('.')[0] for m in set(sys.modules) - before})"
     command = [sys.executable, "-c", f"{code}; {tell}"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert set(ended.stdout.split()) <= {"__future__", "_cffi_backend"}
+    own = {"refarray", "__future__", "_cffi_backend"}
+    # NumPy before 2.3 has no use for importlib, which Python has loaded anyway.
+    assert set(ended.stdout.split()) <= {*own, "importlib"}
