@@ -132,12 +132,10 @@ static int install(PyObject *name, const void *address)
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
         return 1;
     PyObject *module = PyImport_GetModule(name);
-    if (module != address) {
+    if (!module || module != address) {
         Py_XDECREF(module);
         return PyErr_Occurred() ? -1 : 1;
     }
-    if (!module)
-        return 1;
     int failed = PyModule_AddFunctions(module, functions) < 0 ||
                  ra_objects_install(module) < 0 || ra_export_install() < 0;
     Py_DECREF(module);

@@ -42,6 +42,12 @@ def answers_wrong(
     return wrong
 
 
+def shape_taken(adapter: Adapter, fault: str) -> tuple[int, ...]:
+    """Return the shape that a library gives an array which it should refuse."""
+    with doubles.producer(fault) as double:
+        return adapter.shape(adapter.from_dlpack(double.array))
+
+
 CHILD = """
 from refarray.testing import doubles
 from refarray.testing.loading import load
