@@ -10,6 +10,7 @@ Next: simulated_driver_functions.py.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import Counter
@@ -36,7 +37,7 @@ from refarray.testing.simulated_driver_order import (
     Work,
 )
 
-PACKAGE = str(Path(__file__).parents[1] / "_")[:-1]  # with the separator
+PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class Result(IntEnum):
