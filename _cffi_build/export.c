@@ -205,7 +205,7 @@ PyObject *ra_array_dlpack_device(PyObject *self, PyObject *ignored)
 
 static void release_owner(ra_buffer *self)
 {
-    if (!Py_IsInitialized())
+    if (!ra_python_runs())
         return;                 /* the owner went with the interpreter */
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *traceback;
@@ -273,6 +273,7 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
         Py_DECREF(args[5]);
         return PyErr_NoMemory();
     }
+    buffer->keeps = args[5];
     PyObject *capsule = make_capsule(buffer, &tensor, versioned, flags);
     ra_buffer_let_go(buffer);
     return capsule;

@@ -25,7 +25,7 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
-from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
+from refarray.dlpack.shortcuts import HOST, VERSION, way_to, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
 
@@ -43,10 +43,12 @@ def _consume(
 ) -> Any:
     """Do all of `from_dlpack` that one question does not settle, of a type met before.
 
-    `refused` is the TypeError that this question was answered with.
+    `refused` is the TypeError or AttributeError that this question was answered with.
     """
     if refused is not None:
         try:
+            if isinstance(refused, AttributeError):
+                require_protocol(x)
             if not is_unknown_keyword(refused):
                 raise refused
         finally:
@@ -54,10 +56,7 @@ def _consume(
     elif profile.guarded or device is not None or copy is not None:
         return _unusual(x, device, copy)
     else:
-        try:
-            way: Way = ways[type(x)]  # from now on it is known
-        except TypeError:
-            way = ask  # a metaclass gave it no hash: it is met anew each time
+        way = way_to(type(x))
         if isinstance(way, tuple):
             api, is_plain = way
             if is_plain(x):
@@ -137,17 +136,14 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
     else:
         out = _exchange(x.__dlpack__, question, announced)
 
-    from refarray.dlpack.structs import Flags  # the plain case needs no flags
-
-    copied = bool(out._buffer.flags & Flags.IS_COPIED)
-    if copy is False and copied:
+    if copy is False and out._is_copied:
         raise CopyError(
             f"copy=False, but {type(x).__name__}.__dlpack__(copy=False) made a copy "
             "(array API, from_dlpack)"
         )
     # Producers older than the keyword ignore it, and some newer ones do too. Only the
     # flag proves that nobody else reaches this memory.
-    if copy is True and not (copied and not out._read_only):
+    if copy is True and not (out._is_copied and not out._read_only):
         return host.copy(out)
     return out
 

@@ -38,7 +38,7 @@ from refarray._memory.native import (
 from refarray.dlpack.consumer import device_of, require_protocol
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.shortcuts import HOST, VERSION
-from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
+from refarray.dlpack.structs import HANDLES, Flags, TypeCode
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Tensor:
             dtype = dtype_of_format(letters, itemsize)
         except TypeError as error:
             raise BufferError(str(error)) from error
-        return cls._from_layout(wrap(exporter, dtype))
+        return cls._from_layout(wrap(exporter, dtype, letters))
 
     @classmethod
     def from_array(cls, x: ArrayBase, /) -> Tensor:
@@ -180,18 +180,15 @@ class Tensor:
         if stream is not None:
             question["stream"] = stream
         capsule = x.__dlpack__(**question)
-        pointer, shape, strides, dtype, device, owner, flags = import_memory(
+        pointer, shape, strides, dtype, device, owner, flags, offset = import_memory(
             capsule, announced
         )
-        if device[0] in HANDLES:
-            _, managed = managed_tensor(capsule)
-            offset = managed.dl_tensor.byte_offset
-            if offset:
-                del owner  # a traceback would keep it
-                raise BufferError(
-                    f"memory on {device} is known by a handle, to which a byte_offset "
-                    f"of {offset} cannot be added (DLPack, DLTensor)"
-                )
+        if device[0] in HANDLES and offset:
+            del owner  # a traceback would keep it
+            raise BufferError(
+                f"memory on {device} is known by a handle, to which a byte_offset "
+                f"of {offset} cannot be added (DLPack, DLTensor)"
+            )
         return cls(
             pointer,
             shape,
