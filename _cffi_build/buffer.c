@@ -76,6 +76,28 @@ PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
     return (PyObject *)self;
 }
 
+static void release_owner(ra_buffer *self)
+{
+    if (!ra_python_runs())
+        return;                 /* the owner went with the interpreter */
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_DECREF((PyObject *)self->owner);
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(state);
+}
+
+ra_buffer *ra_buffer_of_owner(char *address, size_t nbytes, const char *kind, uint64_t flags,
+                              PyObject *owner)
+{
+    ra_buffer *buffer = ra_buffer_wrap(address, nbytes, kind, flags, owner, release_owner);
+    if (!buffer)
+        return (ra_buffer *)PyErr_NoMemory();
+    buffer->keeps = Py_NewRef(owner);
+    return buffer;
+}
+
 static void buffer_dealloc(PyObject *object)
 {
     ra_buffer *buffer = ((BufferObject *)object)->buffer;

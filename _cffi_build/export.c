@@ -203,18 +203,6 @@ PyObject *ra_array_dlpack_device(PyObject *self, PyObject *ignored)
 
 /* ---- Memory that Python describes ----------------------------------------------------- */
 
-static void release_owner(ra_buffer *self)
-{
-    if (!ra_python_runs())
-        return;                 /* the owner went with the interpreter */
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_DECREF((PyObject *)self->owner);
-    PyErr_Restore(type, value, traceback);
-    PyGILState_Release(state);
-}
-
 PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
@@ -267,13 +255,10 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     else
         tensor.data = NULL;
     ra_normalize_strides(tensor.ndim, shape, strides);
-    ra_buffer *buffer = ra_buffer_wrap(lowest, (size_t)(extent.high - extent.low), "owner",
-                                       flags, Py_NewRef(args[5]), release_owner);
-    if (!buffer) {
-        Py_DECREF(args[5]);
-        return PyErr_NoMemory();
-    }
-    buffer->keeps = args[5];
+    ra_buffer *buffer = ra_buffer_of_owner(lowest, (size_t)(extent.high - extent.low), "owner",
+                                           flags, args[5]);
+    if (!buffer)
+        return NULL;
     PyObject *capsule = make_capsule(buffer, &tensor, versioned, flags);
     ra_buffer_let_go(buffer);
     return capsule;

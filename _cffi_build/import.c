@@ -311,6 +311,30 @@ static PyObject *integers(int32_t n, const int64_t *values)
     return out;
 }
 
+/* A buffer over what the tensor describes, and no more. If a Python object owns the memory of
+ * a tensor of ours, the new buffer holds it where the garbage collector can follow. */
+static ra_buffer *import_window(const offer *it, int on_host)
+{
+    ra_buffer *own = it->own;
+    if (!own || !own->keeps) {
+        ra_buffer *buffer = ra_import(it->managed, it->versioned, &it->copy);
+        return buffer ? buffer : (ra_buffer *)PyErr_NoMemory();
+    }
+    ra_buffer_retain(own);
+    PyObject *owner = ra_buffer_object(own, on_host);
+    if (!owner)
+        return NULL;
+    const ra_tensor_copy *copy = &it->copy;
+    char *lowest = copy->first ? copy->first + copy->extent.low : NULL;
+    ra_buffer *buffer =
+        ra_buffer_of_owner(lowest, (size_t)(copy->extent.high - copy->extent.low), "imported",
+                           copy->flags, owner);
+    Py_DECREF(owner);
+    if (buffer)
+        ra_delete_own(it->managed, it->versioned);
+    return buffer;
+}
+
 /* As an array, but of any dtype and device, and always a buffer of its own: the owner of a
  * description reaches no byte that was not described. */
 static PyObject *import_memory(PyObject *capsule, PyObject *announced)
@@ -329,12 +353,13 @@ static PyObject *import_memory(PyObject *capsule, PyObject *announced)
     }
     if (check_offer(&it, type.bits * type.lanes / 8) < 0 || take_over(capsule, &it) < 0)
         return NULL;
-    ra_buffer *buffer = ra_import(it.managed, it.versioned, &it.copy);
+    int on_host = tensor->device.device_type == kDLCPU;
+    ra_buffer *buffer = import_window(&it, on_host);
     if (!buffer) {
         hand_back(capsule, &it);
-        return PyErr_NoMemory();
+        return NULL;
     }
-    PyObject *memory = ra_buffer_object(buffer, tensor->device.device_type == kDLCPU);
+    PyObject *memory = ra_buffer_object(buffer, on_host);
     ra_normalize_strides(tensor->ndim, it.copy.shape, it.copy.strides);
     PyObject *shape = memory ? integers(tensor->ndim, it.copy.shape) : NULL;
     PyObject *strides = shape ? integers(tensor->ndim, it.copy.strides) : NULL;

@@ -111,6 +111,10 @@ typedef struct {
 } ra_sizes;
 extern PyObject *ra_unknown_size;       /* the subclass, once it is registered */
 
+/* Memory that a Python object owns. NULL with an exception set when out of memory. */
+ra_buffer *ra_buffer_of_owner(char *address, size_t nbytes, const char *kind, uint64_t flags,
+                              PyObject *owner);
+
 /* The object of a buffer; steals the buffer, also when it fails. */
 PyObject *ra_buffer_object(ra_buffer *buffer, int on_host);
 
