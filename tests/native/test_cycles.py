@@ -135,7 +135,7 @@ def test_an_owner_lives_exactly_as_long_as_it_can_be_reached():
                 roots[-1][0].number, roots[-1][0].arrays = -1, []
         if number % 50 == 0:
             gc.collect()
-            for o, x in roots:
+            for _, x in roots:
                 # The memory of every array in use is there to be read.
                 assert float(xp.sum(xp.astype(x, xp.float64))) >= 0
     reachable = {o.number for o, _ in roots}

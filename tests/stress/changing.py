@@ -3,8 +3,8 @@
     python tests/stress/changing.py
 
 The build with faults.h calls us at the n-th place of an import that allocates. Between
-two of them the code reads the tensor, or computes with what it has read; so a field that
-it reads twice is found to differ. See changes.py.
+two of them the code reads the tensor, or computes with what it has read; so a field
+that it reads twice is found to differ. See changes.py.
 """
 
 from __future__ import annotations

@@ -83,6 +83,8 @@ def by_table(offer: Offer) -> Any:
     capsule = refarray.zeros(0).__dlpack_c_exchange_api__
     answer = Table(Raw(capsule).address).to_object(offer.case.address)
     if answer.error is not None:
+        # A tensor that was refused stays with the caller, who deletes it.
+        Raw.at(offer.case.address).delete()
         raise answer.error
     return answer.result
 
