@@ -11,7 +11,6 @@ Next: `cuda.py`; without CUDA, `capsules.py`.
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import Any
 
 from refarray._base import profile
@@ -25,6 +24,7 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
+from refarray.dlpack.producer import plain_pair
 from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
@@ -155,18 +155,6 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
 def device_of(x: Any) -> Any:
     """Return what `__dlpack_device__` says, as `plain_pair` has it."""
     return plain_pair(x.__dlpack_device__())
-
-
-def plain_pair(announced: Any) -> Any:
-    """Return a device pair with an integer for its type, if that is an Enum.
-
-    The standard has an Enum there, and not every Enum equals its number.
-    """
-    if isinstance(announced, tuple) and len(announced) == 2:
-        kind, number = announced
-        if isinstance(kind, Enum):
-            return kind.value, number
-    return announced
 
 
 def require_protocol(x: object) -> None:

@@ -17,6 +17,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from operator import index
 from typing import Any
 
@@ -211,7 +212,7 @@ class Tensor:
         *,
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[Enum | int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
         """Export this memory as a DLPack capsule.
@@ -226,11 +227,11 @@ class Tensor:
                 f"copy must be True, False or None, not {shown(copy)} "
                 "(array API, array.__dlpack__)"
             )
-        if dl_device is not None and device_pair(dl_device) != self.device:
-            wanted = (int(dl_device[0]), int(dl_device[1]))
+        wanted = self.device if dl_device is None else device_pair(dl_device)
+        if wanted != self.device:
             raise BufferError(
-                f"this memory lies on {self.device}, not on {shown(wanted)} "
-                "(array API, array.__dlpack__)"
+                f"this memory lies on {self.device}, not on "
+                f"{shown(tuple(map(int, wanted)))} (array API, array.__dlpack__)"
             )
         if self.device == CPU.dlpack and stream is not None:
             raise ValueError(
@@ -301,7 +302,7 @@ class Exports(ABC):
         *,
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[Enum | int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
         """Export this object's memory as a DLPack capsule; see `Tensor`."""

@@ -1,5 +1,7 @@
 """The exchange with NumPy, both ways: dtypes, layouts, flags, memory."""
 
+from enum import Enum
+
 import numpy as np
 import pytest
 
@@ -191,6 +193,18 @@ def test_what_cannot_be_exported_as_asked(keywords, error, words):
     x = xp.from_dlpack(np.arange(3.0))
     with pytest.raises(error, match=words):
         x.__dlpack__(**keywords)
+
+
+def test_a_device_may_be_named_by_an_enum():
+    class Place(Enum):  # as the standard has it: its members do not equal their numbers
+        HOST = 1
+        GPU = 2
+
+    x = xp.asarray([1.0, 2.0])
+    y = from_capsule(x.__dlpack__(max_version=(1, 0), dl_device=(Place.HOST, 0)))
+    assert y._buffer.address == x._buffer.address
+    with pytest.raises(BufferError, match=r"device \(2, 0\); allowed here: \(1, 0\)"):
+        x.__dlpack__(dl_device=(Place.GPU, 0))
 
 
 def test_the_keywords_are_keywords():
