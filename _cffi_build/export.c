@@ -8,6 +8,7 @@
  * Next: import.c. */
 #include "objects.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,31 +92,37 @@ static PyObject *export_array(ArrayObject *self, int versioned, int copied)
                         flags | (copied ? RA_FLAG_IS_COPIED : 0));
 }
 
+/* Read one part of a version: -1 if it is not an integer from 0 up. DLPack sets no upper bound,
+ * so a number that does not fit counts as the greatest that does. */
+static long version_part(PyObject *max_version, Py_ssize_t i)
+{
+    PyObject *part = PyTuple_GetItem(max_version, i);
+    if (!PyLong_Check(part))
+        return -1;
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(part, &overflow);
+    return overflow > 0 ? LONG_MAX : value;
+}
+
 /* 1: the consumer reads versioned capsules; 0: it wants the legacy form; -1: exception. */
 static int wants_versioned(PyObject *max_version)
 {
     if (max_version == Py_None)
         return 0;
-    long part[2] = {-1, -1};
-    if (PyTuple_Check(max_version) && PyTuple_Size(max_version) == 2)
-        for (int i = 0; i < 2; i++) {
-            PyObject *item = PyTuple_GetItem(max_version, i);
-            if (PyLong_Check(item))
-                part[i] = PyLong_AsLong(item);
-        }
-    if (PyErr_Occurred() || part[0] < 0 || part[1] < 0) {
-        PyErr_Clear();
-        PyObject *shown = ra_shown(max_version);
-        if (shown)
-            PyErr_Format(PyExc_TypeError,
-                         "max_version must be None or a tuple (major, minor) of two integers "
-                         "from 0 up, got %U (array API, array.__dlpack__)",
-                         shown);
-        Py_XDECREF(shown);
-        return -1;
+    /* A consumer that reads a later major version gets refarray's: the capsule says which. */
+    if (PyTuple_Check(max_version) && PyTuple_Size(max_version) == 2) {
+        long major = version_part(max_version, 0);
+        if (major >= 0 && version_part(max_version, 1) >= 0)
+            return major >= 1;
     }
-    /* A consumer that reads a later major version is given ours: it is told which. */
-    return part[0] >= 1;
+    PyObject *shown = ra_shown(max_version);
+    if (shown)
+        PyErr_Format(PyExc_TypeError,
+                     "max_version must be None or a tuple (major, minor) of two integers "
+                     "from 0 up, got %U (array API, array.__dlpack__)",
+                     shown);
+    Py_XDECREF(shown);
+    return -1;
 }
 
 enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, N_KEYWORDS };
