@@ -222,11 +222,29 @@ static void release_owner(ra_buffer *self)
     PyGILState_Release(state);
 }
 
+/* Read a dtype and a device. Returns 0, or -1 with an exception set. */
+static int read_type_and_place(PyObject *dtype, PyObject *device, DLTensor *out)
+{
+    int code, bits, lanes;
+    if (!PyArg_Parse(dtype, "(iii)", &code, &bits, &lanes) ||
+        !PyArg_Parse(device, "(ii)", &out->device.device_type, &out->device.device_id))
+        return -1;
+    if (code < 0 || code > UINT8_MAX || bits < 0 || bits > UINT8_MAX || lanes < 0 ||
+        lanes > UINT16_MAX) {
+        PyErr_Format(PyExc_ValueError,
+                     "(%d, %d, %d) is not a DLPack dtype: type code and bits go from 0 to 255, "
+                     "lanes from 0 to 65535 (DLPack, DLTensor)",
+                     code, bits, lanes);
+        return -1;
+    }
+    out->dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+    return 0;
+}
+
 PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
     int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
-    int code, bits, lanes;
     DLTensor tensor = {.shape = shape, .strides = strides};
     if (n != 8) {
         PyErr_SetString(PyExc_TypeError, "export_memory(address, shape, strides, dtype, device, "
@@ -248,17 +266,16 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
                         "one stride is needed for each extent (DLPack, DLTensor)");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args[3], "iii", &code, &bits, &lanes) ||
-        !PyArg_ParseTuple(args[4], "ii", &tensor.device.device_type, &tensor.device.device_id))
+    if (read_type_and_place(args[3], args[4], &tensor) < 0)
         return NULL;
-    tensor.dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
     unsigned long long flags = PyLong_AsUnsignedLongLong(args[6]);
     int versioned = PyErr_Occurred() ? -1 : wants_versioned(args[7]);
     if (versioned < 0)
         return NULL;
 
     ra_extent extent;
-    const char *wrong = ra_measure(tensor.ndim, shape, strides, (bits * lanes + 7) / 8, &extent);
+    int64_t itemsize = ((int64_t)tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+    const char *wrong = ra_measure(tensor.ndim, shape, strides, itemsize, &extent);
     if (!wrong && extent.size && !tensor.data)
         wrong = "its address is NULL though it has elements";
     if (!wrong && extent.size)
