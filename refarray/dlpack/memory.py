@@ -172,8 +172,9 @@ class Tensor:
 
         It may have any dtype of whole bytes, and lie on any device. The memory goes
         back when the description, and everything made from it, is gone. BufferError for
-        what is inconsistent, and for a handle with a byte offset, which cannot be added
-        to it; what `x` raises arrives unchanged.
+        what is inconsistent, for elements of fewer than 8 bits that are padded to whole
+        bytes, and for a handle with a byte offset, which cannot be added to it; what
+        `x` raises arrives unchanged.
         """
         require_protocol(x)
         announced = device_of(x)
@@ -184,6 +185,13 @@ class Tensor:
         pointer, shape, strides, dtype, device, owner, flags = import_memory(
             capsule, announced
         )
+        if flags & Flags.IS_SUBBYTE_TYPE_PADDED and dtype[1] < 8:
+            del owner  # a traceback would keep it
+            raise BufferError(
+                f"elements of {dtype[1]} bits that are padded to whole bytes have no "
+                "description: a Tensor describes packed elements only; ask the "
+                "producer for packed memory (DLPack, DLTensor)"
+            )
         if device[0] in HANDLES:
             _, managed = managed_tensor(capsule)
             offset = managed.dl_tensor.byte_offset

@@ -128,6 +128,23 @@ def test_nothing_is_added_to_a_handle(balance):
     assert Tensor.from_dlpack(on_a_gpu).pointer == 0x1010
 
 
+@pytest.mark.parametrize("code", [0, 17])  # kDLInt, kDLFloat4_e2m1fn
+def test_padded_elements_are_not_taken_for_packed(balance, code):
+    # Two lanes of 4 bits: one byte if they are packed. How long they are with padding,
+    # the header does not say.
+    packed = forge.Tensor(0x1000, (2, 3), (3, 1), dtype=(code, 4, 2))
+    assert Tensor.from_dlpack(Producer(packed)).dtype == (code, 4, 2)
+    padded = Producer(packed.but(flags=Flags.IS_SUBBYTE_TYPE_PADDED))
+    with balance, pytest.raises(BufferError, match="padded to whole bytes"):
+        Tensor.from_dlpack(padded)
+    assert padded.deleter_calls == [1]
+    # For whole bytes the flag has no meaning.
+    whole = forge.Tensor(
+        0x1000, (2,), (1,), dtype=(code, 8, 1), flags=Flags.IS_SUBBYTE_TYPE_PADDED
+    )
+    assert Tensor.from_dlpack(Producer(whole)).dtype == (code, 8, 1)
+
+
 @pytest.mark.parametrize(
     "layout", ["strided", "reversed", "transposed", "0-d", "empty"]
 )
