@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._memory.native import ffi
-from refarray.dlpack.consumer import VERSION, is_unknown_keyword
+from refarray.dlpack.consumer import VERSION, request
 from refarray.dlpack.inspection_memory import (
     Description,
     Element,
@@ -147,21 +147,20 @@ def inspect(x: Any, /) -> Inspection:
     """
     if not hasattr(x, "__dlpack__"):
         return _look(x)
-    takes_version = True
-    try:
-        capsule = x.__dlpack__(max_version=VERSION)
-    except TypeError as error:
-        if not is_unknown_keyword(error):
-            raise
-        takes_version = False
-        capsule = x.__dlpack__()
+    asked: list[dict[str, Any]] = []
+
+    def export(**question: Any) -> Any:
+        asked.append(question)
+        return x.__dlpack__(**question)
+
+    capsule = request(export, {"max_version": VERSION})
     try:
         announced = x.__dlpack_device__()
     except Exception as error:
         announced = error.with_traceback(None)  # which would keep the capsule
     found = _look(capsule)
     answers = by_answer(
-        takes_version,
+        "max_version" in asked[-1],
         found.name == LEGACY_NAME,
         announced,
         found.tensor and found.tensor.device,

@@ -36,7 +36,7 @@ from refarray._memory.native import (
     import_memory,
     wrap,
 )
-from refarray.dlpack.consumer import device_of, require_protocol
+from refarray.dlpack.consumer import device_of, request, require_protocol
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.shortcuts import HOST, VERSION
 from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
@@ -181,7 +181,7 @@ class Tensor:
         question: dict[str, Any] = {"max_version": VERSION}
         if stream is not None:
             question["stream"] = stream
-        capsule = x.__dlpack__(**question)
+        capsule = request(x.__dlpack__, question)
         pointer, shape, strides, dtype, device, owner, flags = import_memory(
             capsule, announced
         )

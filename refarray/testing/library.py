@@ -274,13 +274,20 @@ class Library(LibraryWithTable, Adapter):
         return keywords
 
     def ask_capsule(self, x: Any, keywords: dict[str, Any]) -> tuple[object, bool]:
-        """Call `__dlpack__`; an old producer is asked again without new keywords."""
+        """Call `__dlpack__`; after a TypeError, ask again as an old producer knows it.
+
+        If that is a TypeError too, the first one arrives.
+        """
         try:
             return x.__dlpack__(**keywords), True
         except TypeError as error:
-            if "keyword" not in str(error):
-                raise
-        return x.__dlpack__(), False
+            first = error
+        try:
+            return x.__dlpack__(), False
+        except TypeError:
+            raise first from None
+        finally:
+            del first  # its traceback has this frame, and would keep `x` alive
 
     def open(self, capsule: object, knows_keywords: bool) -> Raw:
         """Look into the capsule, if it is one and still unused."""
