@@ -20,6 +20,7 @@ from refarray.dlpack.inspection_memory import (
     Memory,
     address,
     named,
+    read_elements,
 )
 from refarray.dlpack.inspection_rules import Broken, by_answer, by_tensor, by_version
 from refarray.dlpack.structs import LEGACY_NAME, Flags, TypeCode, managed_tensor
@@ -44,6 +45,9 @@ class Inspection(NamedTuple):
     of index 0, at most 48; `unread` says why there are none, or none with values.
     `broken` are the rules that the tensor breaks, as far as looking tells; `producer`
     is the type of the object that was asked for it, if one was.
+
+    All of it is plain data that is never looked up again, so an Inspection can be
+    copied and pickled. Its addresses are numbers, of memory that may be gone.
     """
 
     name: str
@@ -225,7 +229,7 @@ def _read(found: Inspection, struct: Any, memory: Memory) -> Inspection:
     return found._replace(
         fields=tuple(_fields(managed, struct, "", 0, tensor)),
         tensor=tensor,
-        elements=tensor.elements(memory),
+        elements=read_elements(tensor, memory),
         unread=tensor.unread,
         broken=broken + tuple(by_tensor(tensor, version)),
     )

@@ -52,6 +52,9 @@ class Owner:
     def __init__(self, taken: Raw) -> None:
         self.taken = taken
 
+    def __copy__(self) -> Owner:
+        return self  # the deleter runs once
+
     def __del__(self) -> None:
         self.taken.delete()
 
