@@ -64,23 +64,24 @@ static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
 }
 
 /* Read one number of a device pair. PyArg_ParseTuple would do, and cost as much as all
- * else that is checked here. */
-static int read_number(PyObject *pair, Py_ssize_t i, long *out)
+ * else that is checked here. A number that does not fit is read as INT64_MIN, which is not in
+ * a DLDevice, so that the message shows it as the device that was announced. */
+static int read_number(PyObject *pair, Py_ssize_t i, int64_t *out)
 {
     PyObject *number = PyTuple_GetItem(pair, i);
     if (!PyLong_Check(number))
         return 0;
-    *out = PyLong_AsLong(number);
-    return !(*out == -1 && PyErr_Occurred());
+    int overflow;
+    *out = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow)
+        *out = INT64_MIN;
+    return 1;
 }
 
-static int read_pair(PyObject *pair, long *type, long *id)
+static int read_pair(PyObject *pair, int64_t *type, int64_t *id)
 {
-    if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2 && read_number(pair, 0, type) &&
-        read_number(pair, 1, id))
-        return 1;
-    PyErr_Clear();
-    return 0;
+    return PyTuple_Check(pair) && PyTuple_Size(pair) == 2 && read_number(pair, 0, type) &&
+           read_number(pair, 1, id);
 }
 
 /* A managed tensor that has been looked at and not yet been taken over. What it says is in
@@ -107,7 +108,7 @@ static void look_at(void *managed, int versioned, offer *out)
 
 static int agrees(DLDevice found, PyObject *announced)
 {
-    long type, id;
+    int64_t type, id;
     if (!announced)
         return 1;
     int is_pair = read_pair(announced, &type, &id);

@@ -1,6 +1,7 @@
 """Types of the native module: what build_native.py builds and native.c installs."""
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, Self, TypeVar, final
 
 from refarray._base.devices import Device
@@ -100,7 +101,7 @@ class ArrayBase:
         *,
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[Enum | int, int] | None = None,
         copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...

@@ -50,7 +50,10 @@ def _ask_torch(x: Any) -> Any:
 
 
 def _torch() -> Callable[[Any], bool]:
-    version = sys.modules["torch"].version
+    # None if a test suite has a class of that name and never imported torch. It has no
+    # version, and the AttributeError leads to the usual way.
+    torch: Any = sys.modules.get("torch")
+    version = torch.version
     # Only a torch for accelerators has such memory, and the question takes its time.
     pins = version.cuda or version.hip or getattr(version, "xpu", None)
 

@@ -187,7 +187,7 @@ def _extent(said: dict[str, Any]) -> int:
 
 
 def _memory(made: Any) -> Any:
-    return made.owner if isinstance(made, dlpack.Tensor) else made._buffer
+    return (made.owner if isinstance(made, dlpack.Tensor) else made)._buffer
 
 
 def _elements(made: Any) -> Any:

@@ -218,7 +218,7 @@ def _wanted(way: Any, offer: Offer, seen: Seen) -> set[type[Exception]]:
 
 
 def _is_pair(announced: Any) -> bool:
-    return announced in ((1, 0), (2, 0))
+    return announced in ((1, 0), (2, 0), (1, 2**70))
 
 
 def _refused(offer: Offer, seen: Seen, error: Exception) -> None:
