@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Self, TypeVar, final
+from weakref import ref
 
 from refarray._base.devices import Device
 from refarray._base.dtypes import DType
@@ -111,7 +112,7 @@ _A = TypeVar("_A", bound=ArrayBase)
 def register_dtype(dtype: DType, code: int, bits: int, /) -> None: ...
 def register_view(make: Any, dtype: DType, view_dtype: Any, /) -> None: ...
 def register_consumer(
-    consume: Callable[..., Any], ways: Mapping[type, Any], /
+    consume: Callable[..., Any], ways: Mapping[ref[type], Any], /
 ) -> None: ...
 def register_runner(make_run: Callable[[], Callable[..., Any]], /) -> None: ...
 def register_device(device: Device, pair: tuple[int, int], memory: str, /) -> None: ...
