@@ -296,6 +296,22 @@ class Array(Operators):
             return complex(value, value)
         return complex(value)
 
+    def __format__(self, spec: str, /) -> str:
+        """Format the Python scalar of an array without dimensions, as in `f"{x:.3f}"`.
+
+        Without a format spec the text is `str(x)`. TypeError for a spec and an array
+        with dimensions.
+        """
+        if not spec:
+            return str(self)
+        if self.ndim:
+            raise TypeError(
+                f"the format spec {spec!r} needs an array without dimensions, this one "
+                f"has shape {self._shape}; format its elements one at a time, or the "
+                "whole array without a spec"
+            )
+        return format(self._item("format"), spec)
+
     def __index__(self, /) -> int:
         """Source: array API 2025.12, array.__index__."""
         if self.dtype not in dtypes.KINDS["integral"]:
