@@ -46,17 +46,32 @@ void ra_let_go(ra_buffer *buffer)
 }
 
 /* All arrays over a buffer that keeps a Python object share one BufferObject. It alone holds
- * the buffer for them, so it knows whether anybody else does. Without a GIL, another thread
- * could free the object while it is looked up, and each array has its own: cycles through two
- * arrays are not collected then. */
+ * the buffer for them, so it knows whether anybody else does. Without a GIL, its last reference
+ * may have gone in another thread, which is about to deallocate it. */
 static PyObject *find_object(ra_buffer *buffer)
 {
+    PyObject *found;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
+    found = buffer->object;
 #ifdef Py_GIL_DISABLED
-    (void)buffer;
-    return NULL;
+    if (found && !PyUnstable_TryIncRef(found))
+        found = NULL;
 #else
-    return Py_XNewRef((PyObject *)buffer->object);
+    Py_XINCREF(found);
 #endif
+    Py_END_CRITICAL_SECTION();
+    return found;
+}
+
+static void set_object(ra_buffer *buffer, PyObject *object)
+{
+#ifdef Py_GIL_DISABLED
+    if (object)
+        PyUnstable_EnableTryIncRef(object);
+#endif
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
+    buffer->object = object;
+    Py_END_CRITICAL_SECTION();
 }
 
 PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
@@ -70,7 +85,7 @@ PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
     self->buffer = buffer;
     self->on_host = on_host;
     if (buffer->keeps) {
-        buffer->object = self;
+        set_object(buffer, (PyObject *)self);
         PyObject_GC_Track(self);
     }
     return (PyObject *)self;
@@ -103,7 +118,7 @@ static void buffer_dealloc(PyObject *object)
     ra_buffer *buffer = ((BufferObject *)object)->buffer;
     PyObject_GC_UnTrack(object);
     if (buffer->object == object)
-        buffer->object = NULL;
+        set_object(buffer, NULL);
     ra_let_go(buffer);
     ra_object_free(object);
 }

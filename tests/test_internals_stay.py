@@ -11,6 +11,7 @@ would call back, CUDA's array interface, and exceptions.
 import copy
 import dataclasses
 import pickle
+import warnings
 from contextlib import suppress
 
 import numpy as np
@@ -150,9 +151,11 @@ def test_what_is_done_to_views_does_not_change_results(route, layout):
     expected = np.array(memoryview(x)) * 2
     for thing in taken(route, x):
         if isinstance(thing, np.ndarray):
-            with suppress(ValueError, AttributeError):
+            with suppress(ValueError, AttributeError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy 2.5 deprecates it
                 thing.shape = (-1,)
-            with suppress(ValueError, TypeError):
+            with suppress(ValueError, TypeError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 thing.dtype = np.uint8
             thing.setflags(write=False)
     np.testing.assert_array_equal(np.asarray(x + x), expected)

@@ -249,7 +249,6 @@ def test_nothing_that_was_dropped_is_kept(way, tmp_path):
     assert messages == ""
 
 
-@pytest.mark.needs("GIL")  # without one, only cycles through a single array end
 @pytest.mark.parametrize("way", KEPT)
 def test_an_owner_in_the_globals_is_finalized(way, tmp_path):
     log, finalized, messages = end_of(KEPT[way] + "\n", tmp_path)
@@ -258,7 +257,6 @@ def test_an_owner_in_the_globals_is_finalized(way, tmp_path):
     assert messages == ""
 
 
-@pytest.mark.needs("GIL")
 def test_an_array_is_finalized_where_no_owner_is_in_a_cycle(tmp_path):
     # The plain object beside it and the owner of memory end alike, in the last moments
     # of the interpreter, when modules are torn down.
