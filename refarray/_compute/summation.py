@@ -24,11 +24,17 @@ from refarray._compute.engine import Kernel
 
 BLOCK = 64  # A block has from this many terms up to one fewer than twice as many.
 RUN = 8192  # NumPy's inner loop should add so many elements at once.
+DOT = 256  # So many products are summed by one call of BLAS.
 FEW = 1024  # The sum of so few elements takes less time than the choice of a way.
+
+_add: Kernel = np.add.reduce
 
 
 def sum_kernel(k: ModuleType) -> Kernel:
-    """Return what sums more than FEW elements, called as `k.add.reduce` is."""
+    """Return what sums elements, called as `add.reduce` of the kernels `k` is.
+
+    For FEW elements it does no more than that, which callers may ask for directly.
+    """
     kernel: Kernel = _reduce if k is np else k.add.reduce
     return kernel
 
@@ -41,14 +47,14 @@ def _reduce(
     keepdims: bool = False,
 ) -> Any:
     """Return what `np.add.reduce` returns, with a smaller error."""
-    if dtype is None:
-        dtype = x.dtype if out is None else out.dtype
-    same = x.dtype == dtype
-    if dtype.kind in "fc" and not (axes is None and same and x.flags.c_contiguous):
+    result = dtype or (x if out is None else out).dtype
+    same = x.dtype == result
+    whole = axes is None and same and x.flags.c_contiguous
+    if result.kind in "fc" and x.size > FEW and not whole:
         while split := _split(x.shape, x.strides, axes, same):
-            x = _sum_blocks(x, dtype, *split)
+            x = _sum_blocks(x, result, *split)
             same = True
-    return np.add.reduce(x, axes, dtype, out, keepdims)
+    return _add(x, axes, dtype, out, keepdims)
 
 
 @remembered
@@ -97,7 +103,33 @@ def _sum_blocks(
     row = rows.shape[1:]
     count = groups * step
     blocks = rows[: terms * count].reshape(groups, terms, step, *row)
-    sums = np.add.reduce(blocks, 1, dtype).reshape(count, *row)
+    sums = _add(blocks, 1, dtype).reshape(count, *row)
     if left := len(rows) - terms * count:
         np.add(sums[:left], rows[-left:], sums[:left], dtype=dtype)
     return sums.swapaxes(0, axis)
+
+
+def vecdot(k: ModuleType, x1: Any, x2: Any, axis: int, out: Any = None) -> Any:
+    """Return what `k.vecdot` returns, with a smaller error.
+
+    Contiguous vectors are left to BLAS, which keeps many sums at once and uses several
+    threads. For complex64 it keeps only a few.
+    """
+    n, dtype = x1.shape[axis], x1.dtype
+    contiguous = all(x.strides[axis] == x.itemsize for x in (x1, x2))
+    left = n <= FEW or dtype.kind not in "fc" or (contiguous and dtype != np.complex64)
+    if k is not np or left:
+        return k.vecdot(x1, x2, axis=axis, out=out)
+    blocked = n // DOT * DOT
+    vectors = [np.moveaxis(x, axis, -1) for x in (x1, x2)]
+    blocks = [v[..., :blocked].reshape(*v.shape[:-1], -1, DOT) for v in vectors]
+    ends = [v[..., blocked:] for v in vectors]
+    sums = np.vecdot(*blocks)
+    return np.add(_reduce(sums, (sums.ndim - 1,)), np.vecdot(*ends), out)
+
+
+def vdot(k: ModuleType, x1: Any, x2: Any) -> Any:
+    """Return what `k.vdot` returns, with a smaller error."""
+    if k is not np or x1.size <= FEW:
+        return k.vdot(x1, x2)
+    return vecdot(k, x1.reshape(-1), x2.reshape(-1), -1)
