@@ -24,7 +24,7 @@ from refarray._compute.engine import Kernel
 
 BLOCK = 64  # A block has from this many terms up to one fewer than twice as many.
 RUN = 8192  # NumPy's inner loop should add so many elements at once.
-DOT = 256  # So many products are summed by one call of BLAS.
+DOT = 128  # So many products are summed by one call of BLAS.
 FEW = 1024  # The sum of so few elements takes less time than the choice of a way.
 
 _add: Kernel = np.add.reduce
