@@ -79,7 +79,7 @@ AXES: list[tuple[tuple[int, ...], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("shape", "axis"), AXES)
 def test_the_error_of_a_sum_is_small(
