@@ -115,12 +115,11 @@ def vecdot(k: ModuleType, x1: Any, x2: Any, axis: int, out: Any = None) -> Any:
     Contiguous vectors are left to BLAS, which keeps many sums at once and uses several
     threads. For complex64 it keeps only a few.
     """
-    n, dtype = x1.shape[axis], x1.dtype
     contiguous = all(x.strides[axis] == x.itemsize for x in (x1, x2))
-    left = n <= FEW or dtype.kind not in "fc" or (contiguous and dtype != np.complex64)
+    left = x1.dtype.kind not in "fc" or (contiguous and x1.dtype != np.complex64)
     if k is not np or left:
         return k.vecdot(x1, x2, axis=axis, out=out)
-    blocked = n // DOT * DOT
+    blocked = x1.shape[axis] // DOT * DOT
     vectors = [np.moveaxis(x, axis, -1) for x in (x1, x2)]
     blocks = [v[..., :blocked].reshape(*v.shape[:-1], -1, DOT) for v in vectors]
     ends = [v[..., blocked:] for v in vectors]
