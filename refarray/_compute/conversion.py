@@ -3,7 +3,7 @@
 The dtype of Python values follows from their types alone, never from their size: an
 integer that int64 cannot hold is an error, not a uint64 or a float.
 
-Next: `reductions.py`.
+Next: `summation.py`.
 """
 
 from __future__ import annotations
