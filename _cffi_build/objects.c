@@ -218,7 +218,7 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
         .len = self->size * itemsize,
         .itemsize = itemsize,
         .readonly = read_only,
-        .ndim = self->ndim,
+        .ndim = asks(flags, PyBUF_ND) ? self->ndim : 1,     /* without a shape: plain bytes */
         .format = asks(flags, PyBUF_FORMAT) ? (char *)self->type->format : NULL,
         .shape = asks(flags, PyBUF_ND) && self->ndim ? (Py_ssize_t *)ra_shape(self) : NULL,
         .strides = byte_strides,

@@ -24,7 +24,6 @@ from refarray._compute.engine import Kernel
 
 BLOCK = 64  # A block has from this many terms up to one fewer than twice as many.
 RUN = 8192  # NumPy's inner loop should add so many elements at once.
-DOT = 128  # So many products are summed by one call of BLAS.
 FEW = 1024  # The sum of so few elements takes less time than the choice of a way.
 
 _add: Kernel = np.add.reduce
@@ -107,28 +106,3 @@ def _sum_blocks(
     if left := len(rows) - terms * count:
         np.add(sums[:left], rows[-left:], sums[:left], dtype=dtype)
     return sums.swapaxes(0, axis)
-
-
-def vecdot(k: ModuleType, x1: Any, x2: Any, axis: int, out: Any = None) -> Any:
-    """Return what `k.vecdot` returns, with a smaller error.
-
-    Contiguous vectors are left to BLAS, which keeps many sums at once and uses several
-    threads. For complex64 it keeps only a few.
-    """
-    contiguous = all(x.strides[axis] == x.itemsize for x in (x1, x2))
-    left = x1.dtype.kind not in "fc" or (contiguous and x1.dtype != np.complex64)
-    if k is not np or left:
-        return k.vecdot(x1, x2, axis=axis, out=out)
-    blocked = x1.shape[axis] // DOT * DOT
-    vectors = [np.moveaxis(x, axis, -1) for x in (x1, x2)]
-    blocks = [v[..., :blocked].reshape(*v.shape[:-1], -1, DOT) for v in vectors]
-    ends = [v[..., blocked:] for v in vectors]
-    sums = np.vecdot(*blocks)
-    return np.add(_reduce(sums, (sums.ndim - 1,)), np.vecdot(*ends), out)
-
-
-def vdot(k: ModuleType, x1: Any, x2: Any) -> Any:
-    """Return what `k.vdot` returns, with a smaller error."""
-    if k is not np or x1.size <= FEW:
-        return k.vdot(x1, x2)
-    return vecdot(k, x1.reshape(-1), x2.reshape(-1), -1)

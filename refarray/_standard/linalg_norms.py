@@ -21,7 +21,7 @@ from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
 from refarray._compute.reductions import reduced, reduced_shape
-from refarray._compute.summation import sum_kernel, vdot
+from refarray._compute.summation import sum_kernel
 from refarray._memory.native import allocate
 from refarray._standard.linalg_decompositions import check_matrices, run
 
@@ -126,7 +126,7 @@ def _sum_of_squares(
     xp: ModuleType, x: Any, axes: tuple[int, ...] | None, keepdims: bool
 ) -> Any:
     if axes is None:
-        return vdot(xp, x, x).real  # reads the elements once and writes none
+        return xp.vdot(x, x).real  # reads the elements once and writes none
     squares = x * x if x.dtype.kind == "f" else x.real * x.real + x.imag * x.imag
     return sum_kernel(xp)(squares, axes, keepdims=keepdims)
 

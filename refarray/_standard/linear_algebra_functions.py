@@ -18,8 +18,6 @@ from refarray._compute.arguments import check_operands, integer
 from refarray._compute.array import Array
 from refarray._compute.engine import call, kernels, view
 from refarray._compute.pipeline import INTEGRAL, NUMERIC, check_array
-from refarray._compute.summation import FEW
-from refarray._compute.summation import vecdot as vecdot_in_blocks
 from refarray._memory.native import allocate
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -160,11 +158,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     v1, v2 = view(x1), view(x2)
     if profile.guarded:
         v1, v2 = freedom.paired(v1, position, v2, position)
-    k = kernels(x1.device)
-    if size1 > FEW:
-        call(vecdot_in_blocks, k, v1, v2, position, view(out))
-    else:
-        call(k.vecdot, v1, v2, axis=position, out=view(out))
+    call(kernels(x1.device).vecdot, v1, v2, axis=position, out=view(out))
     return out
 
 

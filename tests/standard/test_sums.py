@@ -145,7 +145,7 @@ def test_terms_that_are_converted(
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("strided", [False, True])
-def test_norms_and_products_of_vectors(dtype: str, strided: bool) -> None:
+def test_norms_of_vectors(dtype: str, strided: bool) -> None:
     x = terms((100_003, 2), dtype)
     squares = (x.astype(np.result_type(dtype, "float64")) * x.conj()).real
     total = exact(squares, 0)
@@ -153,12 +153,8 @@ def test_norms_and_products_of_vectors(dtype: str, strided: bool) -> None:
     # Contiguous vectors are BLAS's, which adds 8 numbers at once or more.
     relative = eps * ((math.log2(100_003) + 32) if strided else 100_003 / 8)
     array = xp.asarray(x) if strided else xp.matrix_transpose(xp.asarray(x.T.copy()))
-    product = values(xp.vecdot(array, array, axis=-2))
-    assert (np.abs(product - total) <= relative * total).all()
     norm = values(xp.linalg.vector_norm(array, axis=0)).astype("float64")
     assert (np.abs(norm**2 - total) <= relative * total).all()
-    column = values(xp.linalg.vector_norm(array[:, 1])).astype("float64")
-    assert abs(column**2 - total[1]) <= relative * total[1]
 
 
 @pytest.mark.parametrize("order", [1, 3])
@@ -171,16 +167,6 @@ def test_norms_of_other_orders(order: int) -> None:
     assert norm.dtype == "float32"
     matrix = values(xp.linalg.matrix_norm(xp.asarray(x), ord=1)).astype("float64")
     assert abs(matrix - exact(x, 0).max()) <= relative * exact(x, 0).max()
-
-
-def test_axes_of_products_broadcast() -> None:
-    x = np.arange(2 * 3000 * 3, dtype="float64").reshape(2, 3000, 3) % 7
-    y = np.arange(3000 * 3, dtype="float64").reshape(3000, 3) % 5
-    came = values(xp.vecdot(xp.asarray(x), xp.asarray(y), axis=-2))
-    assert came.tolist() == (x.astype(int) * y.astype(int)).sum(axis=1).tolist()
-    deep = x.reshape(2, 3000, 3, 1) * np.asarray([1.0, 2])
-    came = values(xp.vecdot(xp.asarray(deep), xp.asarray(deep), axis=-3))
-    assert came.tolist() == (deep.astype(int) ** 2).sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
