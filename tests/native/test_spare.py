@@ -151,3 +151,43 @@ def test_the_limit_takes_effect_at_once() -> None:
     memory.set_cache_limit(0)
     assert seen() is None
     assert memory.statistics().cached_bytes == 0
+
+
+def read_only_arrays() -> dict[str, xp.Array]:
+    """Return arrays that forbid writing and show all of their memory, one a way."""
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    return {
+        "broadcast": xp.broadcast_to(xp.ones(3), (3,)),
+        "broadcast together": xp.broadcast_arrays(xp.ones(3), xp.ones(1))[0],
+        "meshgrid": xp.meshgrid(xp.ones(3))[0],
+        "slice of a broadcast": xp.broadcast_to(xp.ones(3), (3,))[:],
+        "by DLPack": xp.from_dlpack(frozen),
+        "by its buffer": xp.asarray(frozen),
+    }
+
+
+MAKERS = {
+    "asarray": lambda: xp.asarray([1.0, 2.0, 3.0]),
+    "empty": lambda: xp.empty((3,)),
+    "zeros": lambda: xp.zeros((3,)),
+    "ones": lambda: xp.ones((3,)),
+    "full": lambda: xp.full((3,), 2.0),
+    "arange": lambda: xp.arange(3.0),
+    "add": lambda: xp.add(xp.ones((3,)), 1.0),
+    "a copy": lambda: xp.asarray(xp.broadcast_to(xp.ones(1), (3,)), copy=True),
+}
+
+
+@pytest.mark.parametrize("way", read_only_arrays())
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_follows_a_read_only_array_is_writable(make: str, way: str) -> None:
+    x = read_only_arrays()[way]
+    assert memoryview(x).readonly
+    assert (x + 1)._view is not x._view  # kernels have seen it
+    del x
+    for y in [MAKERS[make]() for _ in range(3)]:
+        y[0] = 5.0
+        y += 1.0
+        assert not memoryview(y).readonly
+        assert float(y[0]) == 6.0
