@@ -230,7 +230,7 @@ sys.exit(failed)
 
 @pytest.mark.needs("fork")
 @pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
-@pytest.mark.parametrize("workers", [0, 4])
+@pytest.mark.parametrize("workers", [0, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_fork_with_live_arrays(workers):
     result = python(FORK.replace("WORKERS", str(workers)))
     assert (result.returncode, result.stderr) == (0, "")
@@ -331,6 +331,7 @@ class Crowd:
                 assert float(thing[0]) == float(thing[-1]) == value
 
 
+@pytest.mark.slow
 @pytest.mark.not_under_valgrind("makes too few rounds in its time")
 def test_sixteen_threads_exchange_for_ten_seconds(balance):
     interval = sys.getswitchinterval()

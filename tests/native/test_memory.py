@@ -211,6 +211,7 @@ def test_a_view_cannot_leave_the_memory(offset, shape, strides):
         view(x, offset, shape, strides, False)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("fork")
 @pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
 def test_a_fork_in_the_middle_of_allocations_leaves_the_child_able_to_allocate():
