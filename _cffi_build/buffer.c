@@ -2,6 +2,7 @@
  * Next: objects.c. */
 #include "objects.h"
 #include "deferred.h"
+#include "system.h"
 
 static PyTypeObject *buffer_type;
 
@@ -16,6 +17,22 @@ void ra_object_free(PyObject *object)
     Py_DECREF(type);
 }
 
+/* Set in the thread that ends the interpreter. Modules are torn down there after
+ * Py_IsInitialized() has become 0, and what they held can still be released. */
+static RA_THREAD_LOCAL int ends_interpreter;
+
+PyObject *ra_py_mark_exit(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module, (void)args, (void)n;
+    ends_interpreter = 1;
+    Py_RETURN_NONE;
+}
+
+int ra_python_runs(void)
+{
+    return Py_IsInitialized() || (ends_interpreter && PyGILState_GetThisThreadState());
+}
+
 void ra_let_go(ra_buffer *buffer)
 {
     if (!buffer->owner) {       /* memory of ours: nobody else's code runs */
@@ -28,22 +45,94 @@ void ra_let_go(ra_buffer *buffer)
     PyErr_Restore(type, value, traceback);
 }
 
+/* All arrays over a buffer that keeps a Python object share one BufferObject. It alone holds
+ * the buffer for them, so it knows whether anybody else does. Without a GIL, its last reference
+ * may have gone in another thread, which is about to deallocate it. */
+static PyObject *find_object(ra_buffer *buffer)
+{
+    PyObject *found;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
+    found = buffer->object;
+#ifdef Py_GIL_DISABLED
+    if (found && !PyUnstable_TryIncRef(found))
+        found = NULL;
+#else
+    Py_XINCREF(found);
+#endif
+    Py_END_CRITICAL_SECTION();
+    return found;
+}
+
+static void set_object(ra_buffer *buffer, PyObject *object)
+{
+#ifdef Py_GIL_DISABLED
+    if (object)
+        PyUnstable_EnableTryIncRef(object);
+#endif
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
+    buffer->object = object;
+    Py_END_CRITICAL_SECTION();
+}
+
 PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
 {
-    BufferObject *self = (BufferObject *)PyType_GenericAlloc(buffer_type, 0);
+    PyObject *shared = find_object(buffer);
+    BufferObject *self = shared ? NULL : PyObject_GC_New(BufferObject, buffer_type);
     if (!self) {
         ra_let_go(buffer);
-        return NULL;
+        return shared;
     }
     self->buffer = buffer;
     self->on_host = on_host;
+    if (buffer->keeps) {
+        set_object(buffer, (PyObject *)self);
+        PyObject_GC_Track(self);
+    }
     return (PyObject *)self;
+}
+
+static void release_owner(ra_buffer *self)
+{
+    if (!ra_python_runs())
+        return;                 /* the owner went with the interpreter */
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_DECREF((PyObject *)self->owner);
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(state);
+}
+
+ra_buffer *ra_buffer_of_owner(char *address, size_t nbytes, const char *kind, uint64_t flags,
+                              PyObject *owner)
+{
+    ra_buffer *buffer = ra_buffer_wrap(address, nbytes, kind, flags, owner, release_owner);
+    if (!buffer)
+        return (ra_buffer *)PyErr_NoMemory();
+    buffer->keeps = Py_NewRef(owner);
+    return buffer;
 }
 
 static void buffer_dealloc(PyObject *object)
 {
-    ra_let_go(((BufferObject *)object)->buffer);
+    ra_buffer *buffer = ((BufferObject *)object)->buffer;
+    PyObject_GC_UnTrack(object);
+    if (buffer->object == object)
+        set_object(buffer, NULL);
+    ra_let_go(buffer);
     ra_object_free(object);
+}
+
+/* Exact, as the collector requires: what is visited here is held by this object alone. While
+ * an export or another BufferObject holds the buffer too, nothing is visited. Python code adds
+ * holders, so none appears while the collector looks; deleters only take some away. */
+static int buffer_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    ra_buffer *buffer = ((BufferObject *)object)->buffer;
+    Py_VISIT(Py_TYPE(object));
+    if (atomic_load(&buffer->references) == 1)
+        Py_VISIT((PyObject *)buffer->keeps);
+    return 0;
 }
 
 static int buffer_getbuffer(PyObject *object, Py_buffer *view, int flags)
@@ -106,6 +195,7 @@ static PyGetSetDef buffer_getset[] = {
 static PyType_Slot buffer_slots[] = {
     {Py_tp_doc, "Memory that arrays and views share; it goes back when the last lets go."},
     {Py_tp_dealloc, buffer_dealloc},
+    {Py_tp_traverse, buffer_traverse},
     {Py_tp_getset, buffer_getset},
     {Py_bf_getbuffer, buffer_getbuffer},
     {0, NULL},
@@ -114,7 +204,7 @@ static PyType_Slot buffer_slots[] = {
 static PyType_Spec buffer_spec = {
     .name = "refarray._native.Buffer",
     .basicsize = sizeof(BufferObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC,
     .slots = buffer_slots,
 };
 

@@ -4,8 +4,9 @@
 #include "objects.h"
 
 static PyObject *consume;       /* consume(x, device, copy, refused) */
-/* A dict: type to ask(x), for a capsule of memory of the host or None; or to (api, is_plain),
- * where the memory of `x` can be had through a C exchange API if is_plain(x). */
+/* A dict from weak references to types. The value is ask(x), for a capsule of memory of the
+ * host or None; or (api, is_plain), where the memory of `x` can be had through a C exchange
+ * API if is_plain(x). A strong reference to a type would keep its module's globals alive. */
 static PyObject *ways;
 
 PyObject *ra_py_register_consumer(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -43,7 +44,8 @@ static PyObject *by_asking(PyObject *x, PyObject *ask)
     PyObject *array = NULL;
     if (capsule && capsule != Py_None)
         array = ra_import_capsule(capsule, ra_device_find((DLDevice){kDLCPU, 0})->pair);
-    else if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError))
+    else if (!capsule && (PyErr_ExceptionMatches(PyExc_TypeError) ||
+                          PyErr_ExceptionMatches(PyExc_AttributeError)))
         array = after_refusal(x);
     Py_XDECREF(capsule);
     return array;
@@ -66,12 +68,21 @@ static PyObject *go(PyObject *way, PyObject *x)
         is_shortcut ? by_shortcut(x, PyTuple_GetItem(way, 0), PyTuple_GetItem(way, 1))
                     : by_asking(x, way);
     Py_DECREF(way);
-    if (!array && PyErr_Occurred() &&
-        (is_shortcut ? PyErr_ExceptionMatches(PyExc_BufferError) ||
-                           PyErr_ExceptionMatches(PyExc_RuntimeError)
-                     : PyErr_ExceptionMatches(PyExc_AttributeError)))
+    if (!array && is_shortcut && PyErr_Occurred() &&
+        (PyErr_ExceptionMatches(PyExc_BufferError) ||
+         PyErr_ExceptionMatches(PyExc_RuntimeError)))
         PyErr_Clear();
     return array;
+}
+
+/* The way to the memory of objects of a type; NULL, perhaps with an exception, if the type has
+ * not been met. */
+static PyObject *find_way(PyTypeObject *type)
+{
+    PyObject *key = PyWeakref_NewRef((PyObject *)type, NULL);   /* its one reference, shared */
+    PyObject *way = key ? ra_dict_get(ways, key) : NULL;
+    Py_XDECREF(key);
+    return way;
 }
 
 PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
@@ -104,7 +115,7 @@ PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
     }
     PyObject *way = NULL;
     if (!count && !ra_is_guarded())
-        way = ra_dict_get(ways, (PyObject *)Py_TYPE(x));
+        way = find_way(Py_TYPE(x));
     if (way) {
         PyObject *array = go(way, x);
         if (array || PyErr_Occurred())

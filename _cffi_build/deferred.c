@@ -50,25 +50,24 @@ void ra_buffer_of_device_drop(ra_buffer *buffer)
 
 const ra_deferred *ra_deferred_note(const ra_buffer *buffer)
 {
-    if (buffer->release != release_later)
-        return NULL;
-    const ra_deferred *note = buffer->owner;
-    while (note->managed && (buffer = ra_exported_buffer(note->managed, note->versioned)) &&
-           buffer->release == release_later)
-        note = buffer->owner;
-    return note;
+    return buffer->release == release_later ? buffer->owner : NULL;
 }
 
-ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
-                               char *first)
+ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_tensor_copy *copy)
 {
-    uint64_t flags = versioned ? ((DLManagedTensorVersioned *)managed)->flags : 0;
     ra_buffer *buffer = wrap(
-        first ? first + extent->low : NULL, (size_t)(extent->high - extent->low), "imported",
-        flags, (ra_deferred){.managed = managed, .versioned = versioned});
+        copy->first ? copy->first + copy->extent.low : NULL,
+        (size_t)(copy->extent.high - copy->extent.low), "imported", copy->flags,
+        (ra_deferred){.managed = managed, .versioned = versioned});
     if (buffer)
         ra_count(RA_IMPORTED);
     return buffer;
+}
+
+void ra_undo_import_of_device(ra_buffer *buffer)
+{
+    ra_buffer_of_device_drop(buffer);
+    ra_count(RA_IMPORT_DELETED);
 }
 
 ra_deferred *ra_deferred_take(void)

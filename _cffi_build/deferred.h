@@ -23,12 +23,12 @@ ra_buffer *ra_buffer_of_device(size_t nbytes);
 void ra_buffer_of_device_drop(ra_buffer *buffer);
 
 /* Which memory of a device a buffer is over: the address of the note that will be left for
- * it, or NULL for memory of the host. What we export and import again stays the same. */
+ * it, or NULL for memory of the host. */
 const ra_deferred *ra_deferred_note(const ra_buffer *buffer);
 
-/* As ra_import, for memory of a device. */
-ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_extent *extent,
-                               char *first);
+/* As ra_import and ra_undo_import, for memory of a device. */
+ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_tensor_copy *copy);
+void ra_undo_import_of_device(ra_buffer *buffer);
 
 /* Everything that was let go since the last time, in the order of that, or NULL. */
 ra_deferred *ra_deferred_take(void);

@@ -14,8 +14,9 @@ static const char capsule_name[] = "dlpack_exchange_api";
 static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx,
                     void (*set_error)(void *, const char *, const char *))
 {
-    DLTensor tensor = *prototype;
-    int64_t strides[RA_MAX_NDIM];
+    ra_tensor_copy copy;
+    ra_copy_tensor(prototype, 0, &copy);
+    DLTensor tensor = copy.tensor;
     ra_extent extent;
     int bits = tensor.dtype.bits * tensor.dtype.lanes;
     const char *wrong = NULL;
@@ -26,11 +27,11 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
         wrong = "refarray allocates elements of whole bytes";
     else if (tensor.ndim < 0 || tensor.ndim > RA_MAX_NDIM)
         wrong = "refarray allocates tensors of 0 to 64 dimensions";
-    else if (tensor.ndim > 0 && !tensor.shape)
+    else if (copy.wrong)
         wrong = "the prototype's shape is NULL though it has dimensions";
     if (!wrong) {
-        ra_compact_strides(tensor.ndim, tensor.shape, strides);
-        wrong = ra_measure(tensor.ndim, tensor.shape, strides, bits / 8, &extent);
+        ra_compact_strides(tensor.ndim, copy.shape, copy.strides);
+        wrong = ra_measure(tensor.ndim, copy.shape, copy.strides, bits / 8, &extent);
     }
     if (wrong) {
         set_error(error_ctx, "BufferError", wrong);
@@ -39,7 +40,6 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
     ra_buffer *buffer = ra_buffer_new((size_t)extent.high, 0);
     if (buffer) {
         tensor.data = extent.size ? buffer->address : NULL;
-        tensor.strides = strides;
         tensor.byte_offset = 0;
         *out = ra_export(buffer, &tensor, 1, 0);
         ra_buffer_let_go(buffer);
@@ -87,19 +87,29 @@ static int from_object(void *object, DLManagedTensorVersioned **out)
     return *out ? 0 : -1;
 }
 
+/* A tensor that cannot become an array stays with the caller, who deletes it. The header does
+ * not say so; torch behaves this way, and tvm-ffi relies on it. */
 static int to_object(DLManagedTensorVersioned *tensor, void **out)
 {
     *out = ra_array_from_managed(tensor);
     return *out ? 0 : -1;
 }
 
+/* A DLTensor has no flags, so it cannot say that its memory is read-only. As with legacy
+ * capsules, such memory is refused rather than described as writable. */
 static int describe(void *object, DLTensor *out)
 {
     ArrayObject *self = exchangeable(object);
-    int ignored = 0;
-    uint64_t none;
-    if (!self || ra_lend(&ignored, &none) < 0)
+    int read_only = self && self->read_only;
+    uint64_t ignored;
+    if (!self || ra_lend(&read_only, &ignored) < 0)
         return -1;
+    if (read_only) {
+        PyErr_SetString(PyExc_BufferError,
+                        "this array is read-only, and a DLTensor cannot say so; ask for a "
+                        "managed tensor, which has flags (DLPack, exchange API)");
+        return -1;
+    }
     *out = ra_tensor_of(self);
     return 0;
 }
@@ -158,7 +168,14 @@ PyObject *ra_import_object(PyObject *capsule, PyObject *x)
                         "the exchange API gave no tensor and no error (DLPack, exchange API)");
         return NULL;
     }
-    return ra_array_from_managed(managed);
+    PyObject *array = ra_array_from_managed(managed);
+    if (!array) {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        ra_delete(managed, 1);      /* it stayed with us, and so does the duty to delete it */
+        PyErr_Restore(type, value, traceback);
+    }
+    return array;
 }
 
 PyObject *ra_py_import_object(PyObject *module, PyObject *const *args, Py_ssize_t n)

@@ -8,6 +8,7 @@
  * Next: import.c. */
 #include "objects.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,31 +92,37 @@ static PyObject *export_array(ArrayObject *self, int versioned, int copied)
                         flags | (copied ? RA_FLAG_IS_COPIED : 0));
 }
 
+/* Read one part of a version: -1 if it is not an integer from 0 up. DLPack sets no upper bound,
+ * so a number that does not fit counts as the greatest that does. */
+static long version_part(PyObject *max_version, Py_ssize_t i)
+{
+    PyObject *part = PyTuple_GetItem(max_version, i);
+    if (!PyLong_Check(part))
+        return -1;
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(part, &overflow);
+    return overflow > 0 ? LONG_MAX : value;
+}
+
 /* 1: the consumer reads versioned capsules; 0: it wants the legacy form; -1: exception. */
 static int wants_versioned(PyObject *max_version)
 {
     if (max_version == Py_None)
         return 0;
-    long part[2] = {-1, -1};
-    if (PyTuple_Check(max_version) && PyTuple_Size(max_version) == 2)
-        for (int i = 0; i < 2; i++) {
-            PyObject *item = PyTuple_GetItem(max_version, i);
-            if (PyLong_Check(item))
-                part[i] = PyLong_AsLong(item);
-        }
-    if (PyErr_Occurred() || part[0] < 0 || part[1] < 0) {
-        PyErr_Clear();
-        PyObject *shown = ra_shown(max_version);
-        if (shown)
-            PyErr_Format(PyExc_TypeError,
-                         "max_version must be None or a tuple (major, minor) of two integers "
-                         "from 0 up, got %U (array API, array.__dlpack__)",
-                         shown);
-        Py_XDECREF(shown);
-        return -1;
+    /* A consumer that reads a later major version gets refarray's: the capsule says which. */
+    if (PyTuple_Check(max_version) && PyTuple_Size(max_version) == 2) {
+        long major = version_part(max_version, 0);
+        if (major >= 0 && version_part(max_version, 1) >= 0)
+            return major >= 1;
     }
-    /* A consumer that reads a later major version is given ours: it is told which. */
-    return part[0] >= 1;
+    PyObject *shown = ra_shown(max_version);
+    if (shown)
+        PyErr_Format(PyExc_TypeError,
+                     "max_version must be None or a tuple (major, minor) of two integers "
+                     "from 0 up, got %U (array API, array.__dlpack__)",
+                     shown);
+    Py_XDECREF(shown);
+    return -1;
 }
 
 enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, N_KEYWORDS };
@@ -203,23 +210,29 @@ PyObject *ra_array_dlpack_device(PyObject *self, PyObject *ignored)
 
 /* ---- Memory that Python describes ----------------------------------------------------- */
 
-static void release_owner(ra_buffer *self)
+/* Read a dtype and a device. Returns 0, or -1 with an exception set. */
+static int read_type_and_place(PyObject *dtype, PyObject *device, DLTensor *out)
 {
-    if (!Py_IsInitialized())
-        return;                 /* the owner went with the interpreter */
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_DECREF((PyObject *)self->owner);
-    PyErr_Restore(type, value, traceback);
-    PyGILState_Release(state);
+    int code, bits, lanes;
+    if (!PyArg_Parse(dtype, "(iii)", &code, &bits, &lanes) ||
+        !PyArg_Parse(device, "(ii)", &out->device.device_type, &out->device.device_id))
+        return -1;
+    if (code < 0 || code > UINT8_MAX || bits < 0 || bits > UINT8_MAX || lanes < 0 ||
+        lanes > UINT16_MAX) {
+        PyErr_Format(PyExc_ValueError,
+                     "(%d, %d, %d) is not a DLPack dtype: type code and bits go from 0 to 255, "
+                     "lanes from 0 to 65535 (DLPack, DLTensor)",
+                     code, bits, lanes);
+        return -1;
+    }
+    out->dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+    return 0;
 }
 
 PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
     int64_t shape[RA_MAX_NDIM], strides[RA_MAX_NDIM];
-    int code, bits, lanes;
     DLTensor tensor = {.shape = shape, .strides = strides};
     if (n != 8) {
         PyErr_SetString(PyExc_TypeError, "export_memory(address, shape, strides, dtype, device, "
@@ -241,17 +254,16 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
                         "one stride is needed for each extent (DLPack, DLTensor)");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args[3], "iii", &code, &bits, &lanes) ||
-        !PyArg_ParseTuple(args[4], "ii", &tensor.device.device_type, &tensor.device.device_id))
+    if (read_type_and_place(args[3], args[4], &tensor) < 0)
         return NULL;
-    tensor.dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
     unsigned long long flags = PyLong_AsUnsignedLongLong(args[6]);
     int versioned = PyErr_Occurred() ? -1 : wants_versioned(args[7]);
     if (versioned < 0)
         return NULL;
 
     ra_extent extent;
-    const char *wrong = ra_measure(tensor.ndim, shape, strides, (bits * lanes + 7) / 8, &extent);
+    int64_t itemsize = ((int64_t)tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+    const char *wrong = ra_measure(tensor.ndim, shape, strides, itemsize, &extent);
     if (!wrong && extent.size && !tensor.data)
         wrong = "its address is NULL though it has elements";
     if (!wrong && extent.size)
@@ -267,12 +279,10 @@ PyObject *ra_py_export_memory(PyObject *module, PyObject *const *args, Py_ssize_
     else
         tensor.data = NULL;
     ra_normalize_strides(tensor.ndim, shape, strides);
-    ra_buffer *buffer = ra_buffer_wrap(lowest, (size_t)(extent.high - extent.low), "owner",
-                                       flags, Py_NewRef(args[5]), release_owner);
-    if (!buffer) {
-        Py_DECREF(args[5]);
-        return PyErr_NoMemory();
-    }
+    ra_buffer *buffer = ra_buffer_of_owner(lowest, (size_t)(extent.high - extent.low), "owner",
+                                           flags, args[5]);
+    if (!buffer)
+        return NULL;
     PyObject *capsule = make_capsule(buffer, &tensor, versioned, flags);
     ra_buffer_let_go(buffer);
     return capsule;

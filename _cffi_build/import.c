@@ -1,7 +1,7 @@
 /* Importing: from a capsule to an array, or to a description in Python.
  *
- * Everything is checked before the tensor is taken over; until then a failure leaves the
- * capsule as it was, and its destructor gives the memory back.
+ * A tensor is copied, the copy is checked, and only then is the tensor taken over; until then
+ * a failure leaves the capsule as it was, and its destructor gives the memory back.
  *
  * Next: consumer.c. */
 #include "objects.h"
@@ -64,32 +64,54 @@ static void refuse_version(PyObject *capsule, DLManagedTensorVersioned *managed)
 }
 
 /* Read one number of a device pair. PyArg_ParseTuple would do, and cost as much as all
- * else that is checked here. */
-static int read_number(PyObject *pair, Py_ssize_t i, long *out)
+ * else that is checked here. A number that does not fit is read as INT64_MIN, which is not in
+ * a DLDevice, so that the message shows it as the device that was announced. */
+static int read_number(PyObject *pair, Py_ssize_t i, int64_t *out)
 {
     PyObject *number = PyTuple_GetItem(pair, i);
     if (!PyLong_Check(number))
         return 0;
-    *out = PyLong_AsLong(number);
-    return !(*out == -1 && PyErr_Occurred());
+    int overflow;
+    *out = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow)
+        *out = INT64_MIN;
+    return 1;
 }
 
-static int read_pair(PyObject *pair, long *type, long *id)
+static int read_pair(PyObject *pair, int64_t *type, int64_t *id)
 {
-    if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2 && read_number(pair, 0, type) &&
-        read_number(pair, 1, id))
-        return 1;
-    PyErr_Clear();
-    return 0;
+    return PyTuple_Check(pair) && PyTuple_Size(pair) == 2 && read_number(pair, 0, type) &&
+           read_number(pair, 1, id);
 }
 
-static int agrees(const DLTensor *tensor, PyObject *announced)
+/* A managed tensor that has been looked at and not yet been taken over. What it says is in
+ * the copy; the original is not read again. */
+typedef struct {
+    void *managed;
+    int versioned;
+    ra_buffer *own;         /* the buffer behind it, if we made the managed tensor */
+    ra_tensor_copy copy;
+} offer;
+
+static void look_at(void *managed, int versioned, offer *out)
 {
-    long type, id;
+    out->managed = managed;
+    out->versioned = versioned;
+    out->own = ra_exported_buffer(managed, versioned);
+    if (versioned) {
+        const DLManagedTensorVersioned *theirs = managed;
+        ra_copy_tensor(&theirs->dl_tensor, theirs->flags, &out->copy);
+    } else {
+        ra_copy_tensor(&((const DLManagedTensor *)managed)->dl_tensor, 0, &out->copy);
+    }
+}
+
+static int agrees(DLDevice found, PyObject *announced)
+{
+    int64_t type, id;
     if (!announced)
         return 1;
     int is_pair = read_pair(announced, &type, &id);
-    DLDevice found = tensor->device;        /* the repr is Python, and may drop the tensor */
     if (is_pair && found.device_type == type && found.device_id == id)
         return 1;
     PyObject *shown = ra_shown(announced);
@@ -108,16 +130,6 @@ static int agrees(const DLTensor *tensor, PyObject *announced)
     return 0;
 }
 
-/* A managed tensor that has been looked at and not yet been taken over. */
-typedef struct {
-    void *managed;
-    int versioned;
-    const DLTensor *tensor;
-    int64_t strides[RA_MAX_NDIM];
-    ra_extent extent;
-    char *first;
-} offer;
-
 /* Find the tensor in a capsule. Returns 0, or -1 with an exception set. */
 static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
 {
@@ -131,23 +143,20 @@ static int open_capsule(PyObject *capsule, PyObject *announced, offer *out)
         refuse_version(capsule, managed);
         return -1;
     }
-    out->managed = managed;
-    out->versioned = versioned;
-    out->tensor = versioned ? &((DLManagedTensorVersioned *)managed)->dl_tensor
-                            : &((DLManagedTensor *)managed)->dl_tensor;
-    return agrees(out->tensor, announced) ? 0 : -1;
+    look_at(managed, versioned, out);
+    return agrees(out->copy.tensor.device, announced) ? 0 : -1;
 }
 
 /* Memory of a pretend device is ours, or not what it says: nobody else has any. */
 static const ra_device *find_device(const offer *it)
 {
-    const ra_device *device = ra_device_find(it->tensor->device);
-    if (device && device->memory == RA_PRETEND && !ra_is_own_memory(it->managed, it->versioned)) {
+    DLDevice place = it->copy.tensor.device;
+    const ra_device *device = ra_device_find(place);
+    if (device && device->memory == RA_PRETEND && !(it->own && !it->own->owner)) {
         PyErr_Format(PyExc_BufferError,
                      "the capsule lies on DLPack device (%d, %d), which is %R, a device that "
                      "only refarray has; but the memory is not refarray's (DLPack, DLTensor)",
-                     it->tensor->device.device_type, it->tensor->device.device_id,
-                     device->object);
+                     place.device_type, place.device_id, device->object);
         return NULL;
     }
     return device;
@@ -155,8 +164,7 @@ static const ra_device *find_device(const offer *it)
 
 static int check_offer(offer *it, int64_t itemsize)
 {
-    const char *wrong =
-        ra_check_tensor(it->tensor, itemsize, it->strides, &it->extent, &it->first);
+    const char *wrong = ra_check_tensor(&it->copy, itemsize);
     if (!wrong)
         return 0;
     PyErr_Format(PyExc_BufferError,
@@ -164,57 +172,100 @@ static int check_offer(offer *it, int64_t itemsize)
     return -1;
 }
 
-/* The deleter of memory that a driver gave may have to wait for the driver. */
-static ra_buffer *import_offer(const offer *it, int deferred)
+/* Whether the tensor is ours and still lies in the buffer that we made it over. Memory of a
+ * device must then be such that its release waits for the driver. */
+static int is_own(const offer *it, int deferred)
 {
-    if (deferred)
-        return ra_import_of_device(it->managed, it->versioned, &it->extent, it->first);
-    return ra_import(it->managed, it->versioned, &it->extent, it->first);
+    const ra_buffer *own = it->own;
+    if (!own || (deferred && !ra_deferred_note(own)))
+        return 0;
+    if (!it->copy.first)
+        return 1;
+    uintptr_t start = (uintptr_t)own->address;
+    uintptr_t low = (uintptr_t)it->copy.first + (uintptr_t)it->copy.extent.low;
+    uintptr_t high = (uintptr_t)it->copy.first + (uintptr_t)it->copy.extent.high;
+    return low >= start && high <= start + own->nbytes;
 }
 
-static int is_deferred(const ra_device *device)
-{
-    return device->memory == RA_DEVICE || device->memory == RA_PINNED;
-}
-
-/* Rename the capsule: the tensor is ours, and the buffer will call its deleter, once. */
-static ra_buffer *take_over(PyObject *capsule, const offer *it, int deferred)
+/* Rename the capsule: the tensor is ours from now on. */
+static int take_over(PyObject *capsule, const offer *it)
 {
     /* A profile was asked since, in Python: another thread may have taken it meanwhile. */
     if (ra_is_guarded() && !PyCapsule_IsValid(capsule, ra_capsule_names[it->versioned][0])) {
-        unused_capsule(capsule);
-        return NULL;
+        if (unused_capsule(capsule) >= 0)
+            PyErr_SetString(PyExc_BufferError,
+                            "the capsule was changed while it was imported (DLPack, capsule)");
+        return -1;
     }
-    /* First the name: what is let go later cannot be handed back. */
-    if (PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]) < 0)
-        return NULL;
-    ra_buffer *buffer = import_offer(it, deferred);
-    if (!buffer) {
-        PyErr_NoMemory();
-        PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][0]);
-    }
-    return buffer;
+    return PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][1]);
+}
+
+static void hand_back(PyObject *capsule, const offer *it)
+{
+    PyCapsule_SetName(capsule, ra_capsule_names[it->versioned][0]);
 }
 
 static PyObject *as_array(ra_buffer *buffer, const offer *it, const ra_dtype *dtype,
                           const ra_device *device)
 {
-    int read_only = (buffer->flags & RA_FLAG_READ_ONLY) != 0;
-    return ra_array_new(buffer, dtype, device, it->first, it->tensor->ndim, it->tensor->shape,
-                        it->strides, it->extent.size, read_only, NULL);
+    const ra_tensor_copy *copy = &it->copy;
+    int read_only = ((copy->flags | buffer->flags) & RA_FLAG_READ_ONLY) != 0;
+    PyObject *array =
+        ra_array_over(buffer, dtype, device, copy->first, copy->tensor.ndim, copy->shape,
+                      copy->strides, copy->extent.size, read_only, NULL);
+    if (array)
+        ((ArrayObject *)array)->is_copied = (copy->flags & RA_FLAG_IS_COPIED) != 0;
+    return array;
+}
+
+/* Take the tensor over as an array. NULL with an exception set if that fails, and then the
+ * tensor is not taken over: its deleter is the caller's to call. */
+static PyObject *accept(const offer *it, const ra_dtype *dtype, const ra_device *device)
+{
+    /* The deleter of memory that a driver gave may have to wait for the driver. */
+    int deferred = device->memory == RA_DEVICE || device->memory == RA_PINNED;
+    PyObject *array;
+    if (is_own(it, deferred)) {
+        ra_buffer_retain(it->own);
+        array = as_array(it->own, it, dtype, device);
+        if (array)
+            ra_delete_own(it->managed, it->versioned);
+        else
+            ra_let_go(it->own);
+        return array;
+    }
+    ra_buffer *buffer = deferred ? ra_import_of_device(it->managed, it->versioned, &it->copy)
+                                 : ra_import(it->managed, it->versioned, &it->copy);
+    if (!buffer)
+        return PyErr_NoMemory();
+    array = as_array(buffer, it, dtype, device);
+    if (!array && deferred)
+        ra_undo_import_of_device(buffer);
+    else if (!array)
+        ra_undo_import(buffer);
+    return array;
+}
+
+/* Check that refarray can have such an array. Returns 0, or -1 with an exception set. */
+static int check_array(offer *it, const ra_dtype **dtype, const ra_device **device)
+{
+    *dtype = ra_dtype_find(it->copy.tensor.dtype);
+    *device = *dtype ? find_device(it) : NULL;
+    return *device && check_offer(it, ra_itemsize(*dtype)) == 0 ? ra_admit(*dtype, *device) : -1;
 }
 
 static PyObject *import_capsule(PyObject *capsule, PyObject *announced)
 {
     offer it;
-    if (open_capsule(capsule, announced, &it) < 0)
+    const ra_dtype *dtype;
+    const ra_device *device;
+    if (open_capsule(capsule, announced, &it) < 0 || check_array(&it, &dtype, &device) < 0 ||
+        take_over(capsule, &it) < 0)
         return NULL;
-    const ra_dtype *dtype = ra_dtype_find(it.tensor->dtype);
-    const ra_device *device = dtype ? find_device(&it) : NULL;
-    if (!device || check_offer(&it, ra_itemsize(dtype)) < 0 || ra_admit(dtype, device) < 0)
-        return NULL;
-    ra_buffer *buffer = take_over(capsule, &it, is_deferred(device));
-    return buffer ? as_array(buffer, &it, dtype, device) : NULL;
+    PyObject *array = accept(&it, dtype, device);
+    if (!array)
+        hand_back(capsule, &it);
+    return array;
 }
 
 PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced)
@@ -238,25 +289,16 @@ PyObject *ra_py_import_capsule(PyObject *module, PyObject *const *args, Py_ssize
 
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed)
 {
-    offer it = {managed, 1, &managed->dl_tensor, {0}, {0}, NULL};
-    const ra_dtype *dtype = NULL;
-    const ra_device *device = NULL;
-    ra_buffer *buffer = NULL;
-    if (managed->version.major != RA_VERSION_MAJOR)
+    offer it;
+    const ra_dtype *dtype;
+    const ra_device *device;
+    if (managed->version.major != RA_VERSION_MAJOR) {
         PyErr_Format(PyExc_BufferError, WRONG_VERSION, managed->version.major,
                      managed->version.minor);
-    else if ((dtype = ra_dtype_find(it.tensor->dtype)) &&
-             (device = find_device(&it)) && check_offer(&it, ra_itemsize(dtype)) == 0 &&
-             ra_admit(dtype, device) == 0 &&
-             !(buffer = import_offer(&it, is_deferred(device))))
-        PyErr_NoMemory();
-    if (buffer)
-        return as_array(buffer, &it, dtype, device);
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    ra_delete(managed, 1);
-    PyErr_Restore(type, value, traceback);
-    return NULL;
+        return NULL;
+    }
+    look_at(managed, 1, &it);
+    return check_array(&it, &dtype, &device) == 0 ? accept(&it, dtype, device) : NULL;
 }
 
 static PyObject *integers(int32_t n, const int64_t *values)
@@ -270,12 +312,39 @@ static PyObject *integers(int32_t n, const int64_t *values)
     return out;
 }
 
+/* A buffer over what the tensor describes, and no more. If a Python object owns the memory of
+ * a tensor of ours, the new buffer holds it where the garbage collector can follow. */
+static ra_buffer *import_window(const offer *it, int on_host)
+{
+    ra_buffer *own = it->own;
+    if (!own || !own->keeps) {
+        ra_buffer *buffer = ra_import(it->managed, it->versioned, &it->copy);
+        return buffer ? buffer : (ra_buffer *)PyErr_NoMemory();
+    }
+    ra_buffer_retain(own);
+    PyObject *owner = ra_buffer_object(own, on_host);
+    if (!owner)
+        return NULL;
+    const ra_tensor_copy *copy = &it->copy;
+    char *lowest = copy->first ? copy->first + copy->extent.low : NULL;
+    ra_buffer *buffer =
+        ra_buffer_of_owner(lowest, (size_t)(copy->extent.high - copy->extent.low), "imported",
+                           copy->flags, owner);
+    Py_DECREF(owner);
+    if (buffer)
+        ra_delete_own(it->managed, it->versioned);
+    return buffer;
+}
+
+/* As an array, but of any dtype and device, and always a buffer of its own: the owner of a
+ * description reaches no byte that was not described. */
 static PyObject *import_memory(PyObject *capsule, PyObject *announced)
 {
     offer it;
     if (open_capsule(capsule, announced, &it) < 0)
         return NULL;
-    DLDataType type = it.tensor->dtype;
+    DLTensor *tensor = &it.copy.tensor;
+    DLDataType type = tensor->dtype;
     if (type.bits * type.lanes == 0 || type.bits * type.lanes % 8) {
         PyErr_Format(PyExc_BufferError,
                      "elements of %d bits in %d lanes have no addresses of their own "
@@ -283,26 +352,29 @@ static PyObject *import_memory(PyObject *capsule, PyObject *announced)
                      type.bits, type.lanes);
         return NULL;
     }
-    if (check_offer(&it, type.bits * type.lanes / 8) < 0)
+    if (check_offer(&it, type.bits * type.lanes / 8) < 0 || take_over(capsule, &it) < 0)
         return NULL;
-    ra_buffer *buffer = take_over(capsule, &it, 0);
-    if (!buffer)
-        return NULL;
-    uint64_t flags = buffer->flags;
-    DLDevice place = it.tensor->device;
-    PyObject *shape = integers(it.tensor->ndim, it.tensor->shape);
-    ra_normalize_strides(it.tensor->ndim, it.tensor->shape, it.strides);
-    PyObject *strides = integers(it.tensor->ndim, it.strides);
-    PyObject *memory = ra_buffer_object(buffer, place.device_type == kDLCPU);
-    if (!shape || !strides || !memory) {
-        Py_XDECREF(shape);
-        Py_XDECREF(strides);
-        Py_XDECREF(memory);
+    int on_host = tensor->device.device_type == kDLCPU;
+    ra_buffer *buffer = import_window(&it, on_host);
+    if (!buffer) {
+        hand_back(capsule, &it);
         return NULL;
     }
-    return Py_BuildValue("NNN(iii)(ii)NK", PyLong_FromVoidPtr(it.first), shape, strides,
-                         type.code, type.bits, type.lanes, place.device_type,
-                         place.device_id, memory, (unsigned long long)flags);
+    PyObject *memory = ra_buffer_object(buffer, on_host);
+    ra_normalize_strides(tensor->ndim, it.copy.shape, it.copy.strides);
+    PyObject *shape = memory ? integers(tensor->ndim, it.copy.shape) : NULL;
+    PyObject *strides = shape ? integers(tensor->ndim, it.copy.strides) : NULL;
+    PyObject *out = NULL;
+    if (strides)
+        out = Py_BuildValue("NOO(iii)(ii)OKK", PyLong_FromVoidPtr(it.copy.first), shape,
+                            strides, type.code, type.bits, type.lanes,
+                            tensor->device.device_type, tensor->device.device_id, memory,
+                            (unsigned long long)it.copy.flags,
+                            (unsigned long long)tensor->byte_offset);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    Py_XDECREF(memory);
+    return out;
 }
 
 PyObject *ra_py_import_memory(PyObject *module, PyObject *const *args, Py_ssize_t n)

@@ -20,7 +20,19 @@ typedef struct {
     PyObject *sizes;            /* list of the shape if one size of the whole is unknown */
 } selection;
 
-typedef enum { INTEGER, SLICE, ELLIPSIS, NEW_AXIS, BY_VALUE, NO_INDEX } item_kind;
+typedef enum { INTEGER, SLICE, ELLIPSIS, NEW_AXIS, BY_VALUE, NO_INDEX, FAILED } item_kind;
+
+/* Whether the type has __dlpack__, as arrays do; -1 with an exception set, which a metaclass
+ * can raise. */
+static int exports_dlpack(PyObject *item)
+{
+    PyObject *method = PyObject_GetAttrString((PyObject *)Py_TYPE(item), "__dlpack__");
+    if (!method && !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return -1;
+    PyErr_Clear();
+    Py_XDECREF(method);
+    return method != NULL;
+}
 
 static item_kind kind_of(PyObject *item)
 {
@@ -32,9 +44,12 @@ static item_kind kind_of(PyObject *item)
         return ELLIPSIS;
     if (item == Py_None)
         return NEW_AXIS;
-    /* Arrays have __index__ too, so they must be recognized before integers. */
-    if (PyBool_Check(item) || PyObject_HasAttrString((PyObject *)Py_TYPE(item), "__dlpack__"))
+    if (PyBool_Check(item))
         return BY_VALUE;
+    /* Arrays have __index__ too, so they must be recognized before integers. */
+    int is_array = exports_dlpack(item);
+    if (is_array)
+        return is_array < 0 ? FAILED : BY_VALUE;
     return PyIndex_Check(item) ? INTEGER : NO_INDEX;
 }
 
@@ -62,7 +77,7 @@ static int look_through(PyObject *const *items, Py_ssize_t n, int32_t ndim,
 {
     for (Py_ssize_t i = 0; i < n; i++) {
         item_kind kind = kind_of(items[i]);
-        if (kind == BY_VALUE)
+        if (kind == BY_VALUE || kind == FAILED)
             return -1;
         if (kind == NO_INDEX) {
             refuse(items[i]);
@@ -169,6 +184,9 @@ static int take_all(selection *it, PyObject *const *items, Py_ssize_t n, Py_ssiz
             break;
         case NEW_AXIS:
             failed = add_axis(it, 1, 0, NULL);
+            break;
+        case FAILED:
+            failed = -1;
             break;
         default:
             failed = take_one(it, items[i]);

@@ -60,6 +60,7 @@ static PyObject *make_of_spare(const ra_dtype *dtype, const ra_device *device, i
     if (array) {
         ((ArrayObject *)array)->memory = memory;
         ((ArrayObject *)array)->view = view;
+        ((ArrayObject *)array)->is_whole = 1;
     } else {
         Py_DECREF(memory);
         Py_DECREF(view);
@@ -88,9 +89,13 @@ PyObject *ra_make(const ra_dtype *dtype, const ra_device *device, int32_t ndim,
     } else if (!wrong) {
         buffer = ra_buffer_new((size_t)extent.high, zeroed);
     }
-    if (buffer)
-        return ra_array_new(buffer, dtype, device, buffer->address, ndim, shape, strides,
-                            extent.size, 0, sizes);
+    if (buffer) {
+        PyObject *array = ra_array_new(buffer, dtype, device, buffer->address, ndim, shape,
+                                       strides, extent.size, 0, sizes);
+        if (array)
+            ((ArrayObject *)array)->is_whole = 1;
+        return array;
+    }
     PyObject *shown = ra_tuple_of_sizes(ndim, shape, NULL);
     if (shown && wrong)
         PyErr_Format(PyExc_ValueError, "an array of shape %R cannot be made: %s", shown, wrong);
@@ -183,11 +188,11 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
 /* ---- Memory lent through the buffer protocol ---------------------------------------- */
 
 /* The last array over it may die on any thread: a managed tensor of ours holds the buffer
- * too, and its deleter needs no GIL. So take it here; and if the interpreter is gone, the
- * exporter is gone with it and there is nobody to tell. */
+ * too, and its deleter needs no GIL. So take it here, unless the interpreter is gone, and the
+ * exporter's memory with it. */
 static void release_exporter(ra_buffer *self)
 {
-    if (Py_IsInitialized()) {
+    if (ra_python_runs()) {
         PyGILState_STATE state = PyGILState_Ensure();
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);     /* releasing must not lose an exception */
@@ -201,8 +206,8 @@ static void release_exporter(ra_buffer *self)
 PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module;
-    if (n != 2) {
-        PyErr_SetString(PyExc_TypeError, "wrap(exporter, dtype)");
+    if (n != 3 || !PyUnicode_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "wrap(exporter, dtype, format)");
         return NULL;
     }
     const ra_dtype *dtype = ra_dtype_of(args[1]);
@@ -212,7 +217,7 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
     Py_buffer *lent = malloc(sizeof *lent);
     if (!lent)
         return PyErr_NoMemory();
-    if (PyObject_GetBuffer(args[0], lent, PyBUF_STRIDED_RO) < 0) {
+    if (PyObject_GetBuffer(args[0], lent, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
         free(lent);
         return NULL;
     }
@@ -227,15 +232,18 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
         wrong = "it has no shape";
     else if (lent->itemsize != itemsize)
         wrong = "its item size is not that of the data type";
+    else if (PyUnicode_CompareWithASCIIString(args[2], lent->format ? lent->format : "B") != 0)
+        wrong = "its format changed while it was imported";
     for (int i = 0; !wrong && i < lent->ndim; i++)
         shape[i] = lent->shape ? lent->shape[i] : lent->len / itemsize;
     /* ctypes has no strides though they were asked for: it means compact. */
     if (!wrong && !lent->strides)
         ra_compact_strides(lent->ndim, shape, strides);
     for (int i = 0; !wrong && lent->strides && i < lent->ndim; i++) {
-        if (lent->strides[i] % itemsize)
-            wrong = "its strides are no multiples of the item size";
-        strides[i] = lent->strides[i] / itemsize;
+        Py_ssize_t step = lent->strides[i];
+        if (step % itemsize)
+            wrong = "its strides are not multiples of the item size";
+        strides[i] = step / itemsize;
     }
     if (!wrong)
         wrong = ra_measure(lent->ndim, shape, strides, itemsize, &extent);
@@ -257,6 +265,7 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
         free(lent);
         return PyErr_NoMemory();
     }
+    buffer->keeps = lent->obj;
     return ra_array_new(buffer, dtype, host, data, ndim, shape, strides, extent.size,
                         read_only, NULL);
 }

@@ -270,6 +270,8 @@ ra_buffer *ra_buffer_wrap(void *address, size_t nbytes, const char *kind, uint64
     self->owner = owner;
     self->release = release;
     atomic_init(&self->exported, 0);
+    self->keeps = self->object = NULL;
+    self->next = NULL;
     return self;
 }
 
@@ -319,14 +321,48 @@ void ra_buffer_retain(ra_buffer *self)
     atomic_fetch_add_explicit(&self->references, 1, memory_order_relaxed);
 }
 
+static void release(ra_buffer *self)
+{
+    if (self->release)
+        self->release(self);
+    free(self);
+}
+
+/* Memory passed on many times is a chain: each owner holds the previous buffer. Releasing it
+ * recursively would overflow the stack, so from this depth on buffers wait in a list until
+ * the outermost release of this thread returns. */
+#define MAX_DEPTH 32
+static RA_THREAD_LOCAL int depth;
+static RA_THREAD_LOCAL ra_buffer *waiting;
+
+static void release_in_turn(ra_buffer *self)
+{
+    if (depth == MAX_DEPTH) {
+        self->next = waiting;
+        waiting = self;
+        return;
+    }
+    depth++;
+    release(self);
+    depth--;
+    while (depth == 0 && waiting) {
+        ra_buffer *next = waiting;
+        waiting = next->next;
+        depth++;
+        release(next);
+        depth--;
+    }
+}
+
 void ra_buffer_let_go(ra_buffer *self)
 {
     /* Release orders our writes before the free; acquire orders everybody else's. */
-    if (atomic_fetch_sub_explicit(&self->references, 1, memory_order_acq_rel) == 1) {
-        if (self->release)
-            self->release(self);
-        free(self);
-    }
+    if (atomic_fetch_sub_explicit(&self->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (self->owner)
+        release_in_turn(self);
+    else
+        release(self);      /* memory from the system: no other buffer depends on it */
 }
 
 /* ---- Counters ----------------------------------------------------------------------- */

@@ -35,6 +35,10 @@ typedef struct ra_buffer {
     void *owner;
     void (*release)(struct ra_buffer *self);
     _Atomic int exported;   /* whether anybody outside was ever given the address */
+    void *keeps;            /* the Python object that `owner` keeps alive, or NULL; buffer.c
+                             * shows it to the garbage collector */
+    void *object;           /* the Python object that holds such a buffer, or NULL; borrowed */
+    struct ra_buffer *next; /* in the list of buffers that wait for their release */
 } ra_buffer;
 
 ra_buffer *ra_buffer_new(size_t nbytes, int zeroed);    /* NULL: out of memory */

@@ -81,8 +81,9 @@ static PyMethodDef functions[] = {
              "select($module, array, key, /)\n--\n\n"
              "View that a basic key selects; None for a key that selects by value."),
     FUNCTION(wrap,
-             "wrap($module, exporter, dtype, /)\n--\n\n"
-             "Array over memory lent through the buffer protocol. BufferError."),
+             "wrap($module, exporter, dtype, format, /)\n--\n\n"
+             "Array over memory lent through the buffer protocol, whose elements have `format`. "
+             "BufferError."),
     FUNCTION(export_memory,
              "export_memory($module, address, shape, strides, dtype, device, owner, flags, "
              "max_version, /)\n--\n\n"
@@ -90,16 +91,19 @@ static PyMethodDef functions[] = {
     FUNCTION(import_memory,
              "import_memory($module, capsule, announced_device, /)\n--\n\n"
              "Take the tensor in `capsule` over, of any dtype and device, as (address, shape, "
-             "strides, dtype, device, buffer, flags)."),
+             "strides, dtype, device, buffer, flags, byte_offset)."),
     FUNCTION(import_capsule,
              "import_capsule(capsule[, announced_device])\n\n"
              "Take the tensor in `capsule` over as an array. announced_device: the DLPack pair "
              "which it must agree with. BufferError, ValueError, TypeError."),
     FUNCTION(register_consumer,
              "register_consumer($module, consume, ways, /)\n--\n\n"
-             "What from_dlpack goes by: a dict of types that have been met, each to ask(x), for "
-             "a capsule of host memory or None, or to (api, is_plain); and for all else "
-             "consume(x, device, copy, refused)."),
+             "What from_dlpack uses: a dict from weak references to types that have been met, "
+             "each to ask(x), for a capsule of host memory or None, or to (api, is_plain); and "
+             "consume(x, device, copy, refused) for everything else."),
+    FUNCTION(mark_exit,
+             "mark_exit($module, /)\n--\n\n"
+             "Note that this thread is about to end the interpreter."),
     {"from_dlpack", (PyCFunction)(void (*)(void))ra_from_dlpack,
      METH_FASTCALL | METH_KEYWORDS,
      "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"

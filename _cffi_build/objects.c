@@ -26,15 +26,24 @@ PyObject *ra_tuple_of_sizes(int32_t ndim, const int64_t *shape, PyObject *given)
     return out;
 }
 
-PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
-                       const ra_device *device, char *data, int32_t ndim,
-                       const int64_t *shape, const int64_t *strides, int64_t size,
-                       int read_only, const ra_sizes *sizes)
+/* An array that has nothing yet; PyType_GenericAlloc would track it for the collector. */
+static ArrayObject *new_array(void)
+{
+    ArrayObject *self = PyObject_GC_New(ArrayObject, ra_array_type);
+    if (self)
+        memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
+    return self;
+}
+
+PyObject *ra_array_over(ra_buffer *buffer, const ra_dtype *dtype, const ra_device *device,
+                        char *data, int32_t ndim, const int64_t *shape,
+                        const int64_t *strides, int64_t size, int read_only,
+                        const ra_sizes *sizes)
 {
     PyObject *given = sizes ? sizes->tuple : NULL;
-    ArrayObject *self = (ArrayObject *)PyType_GenericAlloc(ra_array_type, 0);
+    ArrayObject *self = new_array();
     if (!self)
-        goto failed;
+        return NULL;
 
     self->extents = self->room;
     if (ndim > RA_ROOM) {
@@ -53,35 +62,73 @@ PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
         goto failed;
     self->dtype = Py_NewRef(dtype->object);
     self->device_object = Py_NewRef(device->object);
-    self->buffer = buffer;
     self->type = dtype;
     self->device = device;
     self->ndim = ndim;
     self->size = size;
     self->data = size ? data : ra_nothing;
-    self->read_only = read_only;
+    self->read_only = (int8_t)read_only;
     if (ndim) {             /* without axes, a producer's shape may be NULL */
         memcpy(ra_shape(self), shape, (size_t)ndim * sizeof *shape);
         memcpy(ra_strides(self), strides, (size_t)ndim * sizeof *strides);
     }
     ra_normalize_strides(ndim, shape, ra_strides(self));
+    if (buffer->keeps) {
+        /* Holds the buffer in the array's place, where the collector can follow. */
+        ra_buffer_retain(buffer);
+        self->memory = ra_buffer_object(buffer, ra_in_host_memory(device));
+        if (!self->memory)
+            goto failed;
+        ra_buffer_let_go(buffer);
+        PyObject_GC_Track(self);
+    }
+    self->buffer = buffer;
     return (PyObject *)self;
 
 failed:
-    Py_XDECREF((PyObject *)self);
-    ra_let_go(buffer);
+    Py_DECREF((PyObject *)self);
     return NULL;
+}
+
+PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
+                       const ra_device *device, char *data, int32_t ndim,
+                       const int64_t *shape, const int64_t *strides, int64_t size,
+                       int read_only, const ra_sizes *sizes)
+{
+    PyObject *array = ra_array_over(buffer, dtype, device, data, ndim, shape, strides, size,
+                                    read_only, sizes);
+    if (!array)
+        ra_let_go(buffer);
+    return array;
+}
+
+/* Only arrays whose buffer keeps a Python object are tracked. Their `memory` holds that
+ * buffer. The kernels' view holds `memory` a second time, and the collector cannot look into
+ * an ndarray, so the array answers for its view, which nobody else holds. */
+static int array_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    ArrayObject *self = (ArrayObject *)object;
+    Py_VISIT(Py_TYPE(object));
+    if (self->buffer && self->buffer->keeps) {
+        PyObject *memory = self->memory, *view = self->view;
+        Py_VISIT(memory);
+        if (view && Py_REFCNT(view) == 1)
+            Py_VISIT(memory);
+    }
+    return 0;
 }
 
 static void array_dealloc(PyObject *object)
 {
     ArrayObject *self = (ArrayObject *)object;
+    PyObject_GC_UnTrack(object);
     if (self->weak_references)
         PyObject_ClearWeakRefs(object);
     if (!ra_spare(self)) {
+        int is_held_by_memory = self->buffer && self->buffer->keeps;
         Py_XDECREF(self->view);
         Py_XDECREF(self->memory);
-        if (self->buffer)
+        if (self->buffer && !is_held_by_memory)
             ra_let_go(self->buffer);
     }
     Py_XDECREF(self->shape);
@@ -171,7 +218,7 @@ static int array_getbuffer(PyObject *object, Py_buffer *view, int flags)
         .len = self->size * itemsize,
         .itemsize = itemsize,
         .readonly = read_only,
-        .ndim = self->ndim,
+        .ndim = asks(flags, PyBUF_ND) ? self->ndim : 1,     /* without a shape: plain bytes */
         .format = asks(flags, PyBUF_FORMAT) ? (char *)self->type->format : NULL,
         .shape = asks(flags, PyBUF_ND) && self->ndim ? (Py_ssize_t *)ra_shape(self) : NULL,
         .strides = byte_strides,
@@ -271,19 +318,34 @@ static PyMemberDef array_members[] = {
     {0},
 };
 
+static PyObject *array_is_copied(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((ArrayObject *)self)->is_copied);
+}
+
+/* For Python code, which could change the view: spare.c looks at it before it is reused. */
+static PyObject *array_view(PyObject *self, void *closure)
+{
+    ((ArrayObject *)self)->view_was_lent = 1;
+    return ra_array_view(self, closure);
+}
+
 static PyGetSetDef array_getset[] = {
     {"ndim", array_ndim, NULL, "Number of axes. Source: array API, array.ndim.", NULL},
     {"size", array_size, NULL,
      "Number of elements; None if it is not known. Source: array API, array.size.", NULL},
     {"_size", array_count, NULL, "Number of elements; an Unknown where size is None.", NULL},
     {"_buffer", ra_array_memory, NULL, "The memory, which every view of it shares.", NULL},
-    {"_view", ra_array_view, NULL, "What kernels compute with: a view of this memory.",
+    {"_view", array_view, NULL, "What kernels compute with: a view of this memory.",
      NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},
     {"_row_major", array_row_major, NULL,
      "Whether the elements lie one after another, the last axis fastest.", NULL},
     {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
     {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
+    {"_is_copied", array_is_copied, NULL,
+     "Whether it was imported, and its producer made a copy for it.", NULL},
     {0},
 };
 
@@ -312,6 +374,7 @@ static const PyType_Slot array_slots[] = {
     {Py_tp_doc, "A layout over memory: what Array is made of."},
     {Py_tp_new, array_refuse},
     {Py_tp_dealloc, array_dealloc},
+    {Py_tp_traverse, array_traverse},
     {Py_tp_members, array_members},
     {Py_tp_getset, array_getset},
     {Py_tp_methods, array_methods},
@@ -330,7 +393,7 @@ int ra_objects_install(PyObject *module)
     PyType_Spec array_spec = {
         .name = "refarray._native.ArrayBase",
         .basicsize = sizeof(ArrayObject),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
     PyObject *base = PyType_FromSpec(&array_spec);

@@ -91,7 +91,10 @@ typedef struct {
     int64_t room[2 * RA_ROOM];
     int64_t size;
     int32_t ndim;
-    int read_only;
+    int8_t read_only;
+    int8_t is_copied;           /* its producer made a copy for it */
+    int8_t is_whole;            /* made by ra_make over memory of its own, all of it */
+    int8_t view_was_lent;       /* Python code was given the view, and may have changed it */
 } ArrayObject;
 
 static inline int64_t *ra_shape(ArrayObject *a) { return a->extents; }
@@ -108,10 +111,20 @@ typedef struct {
 } ra_sizes;
 extern PyObject *ra_unknown_size;       /* the subclass, once it is registered */
 
-/* Both steal their first argument, also when they fail. The layout of an array must have
- * been measured, and must lie inside the buffer; strides of length-1 axes are normalised.
- * sizes: the shape, if there is a tuple of it already, or NULL. */
+/* Memory that a Python object owns. NULL with an exception set when out of memory. */
+ra_buffer *ra_buffer_of_owner(char *address, size_t nbytes, const char *kind, uint64_t flags,
+                              PyObject *owner);
+
+/* The object of a buffer; steals the buffer, also when it fails. */
 PyObject *ra_buffer_object(ra_buffer *buffer, int on_host);
+
+/* An array over a buffer. The layout must have been measured, and must lie inside the buffer;
+ * strides of length-1 axes are normalised. sizes: the shape, if there is a tuple of it
+ * already, or NULL. The first steals the buffer unless it fails, the second always. */
+PyObject *ra_array_over(ra_buffer *buffer, const ra_dtype *dtype, const ra_device *device,
+                        char *data, int32_t ndim, const int64_t *shape,
+                        const int64_t *strides, int64_t size, int read_only,
+                        const ra_sizes *sizes);
 PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
                        const ra_device *device, char *data, int32_t ndim,
                        const int64_t *shape, const int64_t *strides, int64_t size,
@@ -125,6 +138,9 @@ void ra_object_free(PyObject *object);
  * may be Python code, and lose it. */
 void ra_let_go(ra_buffer *buffer);
 extern char ra_nothing[64];     /* where an array without elements points to */
+
+/* Whether release functions may call Python in this thread. */
+int ra_python_runs(void);
 
 /* The memory and the view of an array that is let go, kept for the next one alike: 1 if they
  * were, and are no longer the array's. Taken back, both are new references. */
@@ -177,7 +193,7 @@ PyObject *ra_select(PyObject *array, PyObject *key);
 PyObject *ra_import_capsule(PyObject *capsule, PyObject *announced);
 PyObject *ra_import_object(PyObject *api, PyObject *x);
 
-/* An array over a tensor that is handed over, also when this fails. */
+/* Take a tensor over as an array. If that fails, the tensor stays with the caller. */
 PyObject *ra_array_from_managed(DLManagedTensorVersioned *managed);
 
 /* Read a tuple of integers. Returns how many, or -1 with an exception set. */
@@ -210,6 +226,7 @@ RA_FUNCTION(ra_py_import_capsule);
 RA_FUNCTION(ra_py_inspect_capsule);
 RA_FUNCTION(ra_py_exchange_api);
 RA_FUNCTION(ra_py_register_consumer);
+RA_FUNCTION(ra_py_mark_exit);
 RA_FUNCTION(ra_py_import_object);
 RA_FUNCTION(ra_py_trace_capsule);
 

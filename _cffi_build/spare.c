@@ -26,23 +26,44 @@ typedef struct {
 static spare spares[RA_SPARES];
 static int next;
 
-/* Nothing but the array itself holds on to its memory and its view, and the view shows all
- * of the memory as a new array would. */
+/* Whether an attribute of the view is this object. */
+static int has(PyObject *view, const char *name, PyObject *wanted, int by_value)
+{
+    PyObject *found = PyObject_GetAttrString(view, name);
+    int same = found == wanted;
+    if (found && by_value)
+        same = PyObject_RichCompareBool(found, wanted, Py_EQ) == 1;
+    Py_XDECREF(found);
+    return same;
+}
+
+/* Python code was given the view, and can set these attributes. */
+static int is_unchanged(ArrayObject *self)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);     /* arrays die while exceptions are raised */
+    PyObject *flags = PyObject_GetAttrString(self->view, "flags");
+    int unchanged = flags && has(flags, "writeable", Py_True, 0) &&
+                    has(flags, "c_contiguous", Py_True, 0) &&
+                    has(self->view, "dtype", self->type->view_dtype, 0) &&
+                    has(self->view, "shape", self->shape, 1);
+    Py_XDECREF(flags);
+    PyErr_Restore(type, value, traceback);
+    return unchanged;
+}
+
+/* Nothing but the array itself holds its memory and its view, and the view shows all of the
+ * memory as a new array would. */
 static int is_reusable(ArrayObject *self)
 {
 #ifdef Py_GIL_DISABLED
     (void)self;
     return 0;
 #else
-    if (!self->view || Py_REFCNT(self->view) != 1 || Py_REFCNT(self->memory) != 2 ||
-        self->ndim > RA_SPARE_AXES)
-        return 0;
-    int64_t compact[RA_SPARE_AXES];
-    ra_compact_strides(self->ndim, ra_shape(self), compact);
-    return ra_on_host(self->device) && self->size && !self->read_only &&
-           self->buffer->nbytes <= RA_SPARE_BYTES &&
-           self->buffer->nbytes == (size_t)(self->size * ra_itemsize(self->type)) &&
-           memcmp(compact, ra_strides(self), (size_t)self->ndim * sizeof *compact) == 0;
+    return self->is_whole && self->view && Py_REFCNT(self->view) == 1 &&
+           Py_REFCNT(self->memory) == 2 && self->ndim <= RA_SPARE_AXES &&
+           ra_on_host(self->device) && self->size && self->buffer->nbytes <= RA_SPARE_BYTES &&
+           (!self->view_was_lent || is_unchanged(self));
 #endif
 }
 

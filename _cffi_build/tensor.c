@@ -91,36 +91,60 @@ const char *ra_check_place(const void *first, const ra_extent *extent)
     return NULL;
 }
 
-const char *ra_check_tensor(const DLTensor *tensor, int64_t itemsize, int64_t *strides,
-                            ra_extent *extent, char **first)
+static const char *copy_layout(ra_tensor_copy *copy)
 {
+    DLTensor *tensor = &copy->tensor;
+    const int64_t *shape = tensor->shape, *strides = tensor->strides;
     int32_t ndim = tensor->ndim;
+    tensor->shape = copy->shape;
+    tensor->strides = copy->strides;
     if (ndim < 0)
         return "its ndim is negative";
     if (ndim > RA_MAX_NDIM)
         return "it has more than 64 dimensions, refarray's limit";
-    if (ndim > 0 && !tensor->shape)
+    if (ndim > 0 && !shape)
         return "its shape is NULL though it has dimensions";
+    if (ndim == 0)
+        return NULL;
+    memcpy(copy->shape, shape, (size_t)ndim * sizeof *shape);
+    if (strides)
+        memcpy(copy->strides, strides, (size_t)ndim * sizeof *strides);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!strides)
+        ra_compact_strides(ndim, copy->shape, copy->strides);
+    return NULL;
+}
 
-    if (ndim > 0 && tensor->strides)
-        memcpy(strides, tensor->strides, (size_t)ndim * sizeof *strides);
-    else
-        ra_compact_strides(ndim, tensor->shape, strides);
-    const char *wrong = ra_measure(ndim, tensor->shape, strides, itemsize, extent);
+/* The fences keep the compiler from reading the original a second time instead of the copy,
+ * which it may if it thinks that nobody writes to it. */
+void ra_copy_tensor(const DLTensor *theirs, uint64_t flags, ra_tensor_copy *out)
+{
+    out->tensor = *theirs;
+    out->flags = flags;
+    atomic_signal_fence(memory_order_seq_cst);
+    out->wrong = copy_layout(out);
+}
+
+const char *ra_check_tensor(ra_tensor_copy *copy, int64_t itemsize)
+{
+    const DLTensor *tensor = &copy->tensor;
+    if (copy->wrong)
+        return copy->wrong;
+    const char *wrong =
+        ra_measure(tensor->ndim, copy->shape, copy->strides, itemsize, &copy->extent);
     if (wrong)
         return wrong;
 
-    if (extent->size == 0) {
-        *first = NULL;
+    copy->first = NULL;
+    if (copy->extent.size == 0)
         return NULL;
-    }
     if (!tensor->data)
         return "its data is NULL though it has elements";
     uintptr_t base = (uintptr_t)tensor->data;
     if (tensor->byte_offset > (uint64_t)INT64_MAX || base > UINTPTR_MAX - tensor->byte_offset)
         return "its byte_offset leaves the address space";
-    *first = (char *)(base + tensor->byte_offset);
-    return ra_check_place(*first, extent);
+    copy->first = (char *)(base + tensor->byte_offset);
+    return ra_check_place(copy->first, &copy->extent);
 }
 
 /* ---- Exports ------------------------------------------------------------------------ */
@@ -214,16 +238,29 @@ static void release_versioned(ra_buffer *self)
     ra_count(RA_IMPORT_DELETED);
 }
 
-ra_buffer *ra_import(void *managed, int versioned, const ra_extent *extent, char *first)
+ra_buffer *ra_import(void *managed, int versioned, const ra_tensor_copy *copy)
 {
-    uint64_t flags = versioned ? ((DLManagedTensorVersioned *)managed)->flags : 0;
-    char *lowest = first ? first + extent->low : NULL;
-    ra_buffer *buffer =
-        ra_buffer_wrap(lowest, (size_t)(extent->high - extent->low), "imported", flags,
-                       managed, versioned ? release_versioned : release_legacy);
+    char *lowest = copy->first ? copy->first + copy->extent.low : NULL;
+    ra_buffer *buffer = ra_buffer_wrap(
+        lowest, (size_t)(copy->extent.high - copy->extent.low), "imported", copy->flags,
+        managed, versioned ? release_versioned : release_legacy);
     if (buffer)
         ra_count(RA_IMPORTED);
     return buffer;
+}
+
+void ra_undo_import(ra_buffer *buffer)
+{
+    buffer->release = NULL;
+    ra_buffer_let_go(buffer);
+    ra_count(RA_IMPORT_DELETED);
+}
+
+void ra_delete_own(void *managed, int versioned)
+{
+    ra_count(RA_IMPORTED);
+    ra_delete(managed, versioned);
+    ra_count(RA_IMPORT_DELETED);
 }
 
 ra_buffer *ra_exported_buffer(const void *managed, int versioned)
@@ -234,13 +271,4 @@ ra_buffer *ra_exported_buffer(const void *managed, int versioned)
     }
     const DLManagedTensor *self = managed;
     return self->deleter == delete_legacy ? self->manager_ctx : NULL;
-}
-
-int ra_is_own_memory(const void *managed, int versioned)
-{
-    ra_buffer *buffer = ra_exported_buffer(managed, versioned);
-    /* What was imported may have been exported by us before. */
-    while (buffer && (buffer->release == release_versioned || buffer->release == release_legacy))
-        buffer = ra_exported_buffer(buffer->owner, buffer->release == release_versioned);
-    return buffer && !buffer->owner;      /* others own what we did not allocate */
 }

@@ -46,12 +46,28 @@ def rows() -> list[Row | Summary]:
         measures("xp.zeros(10_000_000)", operands()),
         at_most(numpy=2.0),
     )
-    return [*parts, mean, *memory, *temporaries, zeros, *_sorting(), *_algebra()]
+    others = [*_sums(), *_sorting(), *_algebra()]
+    return [*parts, mean, *memory, *temporaries, zeros, *others]
 
 
 def _numbers(n: int) -> Operands:
     values = np.linspace(1.0, 2.0, n)
     return operands(a=values, b=values, c=values)
+
+
+def _sums() -> list[Row]:
+    # Along an axis that is not contiguous, where the error of NumPy's sums is large.
+    return [
+        Row(
+            f"sum(x, axis=0), {rows} x {columns} float32",
+            measures(
+                "xp.sum(x, axis=0)",
+                operands(x=np.full((rows, columns), 0.1, "float32")),
+            ),
+            at_most(numpy=1.15),
+        )
+        for rows, columns in ((1000, 1000), (10**6, 10))
+    ]
 
 
 def _sorting() -> list[Row]:

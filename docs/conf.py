@@ -14,6 +14,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_extensions"), str(ROOT)]
 
+# Its first import builds a cache of fonts, and may print so: here, not on a page.
+import matplotlib.font_manager  # noqa: E402, F401
+
 # sphinx.ext.linkcode calls what has this name.
 from sources import linkcode_resolve  # noqa: E402, F401
 

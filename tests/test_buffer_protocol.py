@@ -1,6 +1,8 @@
 """The buffer protocol: memory for `memoryview`, `bytes` and `numpy.asarray`."""
 
+import ctypes
 import hashlib
+import itertools
 
 import numpy as np
 import pytest
@@ -45,6 +47,62 @@ def test_a_consumer_without_strides_gets_compact_arrays_only():
     assert bytes(target) == bytes(range(6))
     with pytest.raises(BufferError, match="strided"):
         hashlib.sha256(x.T)
+
+
+class Buffer(ctypes.Structure):
+    """Py_buffer, as in CPython's stable ABI."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+def described(exporter, flags):
+    """Return what a consumer with these flags is told; None for a BufferError."""
+    view = Buffer()
+    api = ctypes.pythonapi
+    try:
+        api.PyObject_GetBuffer(ctypes.py_object(exporter), ctypes.byref(view), flags)
+    except BufferError:
+        return None
+    n = view.ndim
+    told = {
+        "len": view.len,
+        "itemsize": view.itemsize,
+        "ndim": n,
+        "format": view.format,
+        "shape": view.shape[:n] if view.shape else None,
+        "strides": view.strides[:n] if view.strides else None,
+    }
+    api.PyBuffer_Release(ctypes.byref(view))
+    return told
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (6,), (), (1, 6, 1)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_consumer_is_told_what_it_asks_for(shape, transposed):
+    # CPython's own exporter says what is right. Without a shape a buffer has one
+    # dimension: PyMemoryView_FromBuffer reads as many extents as there are dimensions.
+    a = np.arange(np.prod(shape), dtype="int16").reshape(shape)
+    a = a.T if transposed else a
+    x = xp.from_dlpack(a)
+    writable, form, nd, strides = 0x1, 0x4, 0x8, 0x18
+    layouts = (0, nd, strides, strides | 0x20, strides | 0x40, strides | 0x80)
+    for layout, *parts in itertools.product(layouts, (0, form), (0, writable)):
+        flags = layout | sum(parts)
+        if parts[0] and not layout & nd:
+            continue  # a format without a shape: exporters disagree
+        assert described(x, flags) == described(memoryview(a), flags), hex(flags)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, xp.Array.__array__])

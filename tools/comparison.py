@@ -82,7 +82,8 @@ def deviating(name: str) -> int | None:
     text = (REFERENCE / "deviations.md").read_text(encoding="utf-8")
     for section in text.split("\n## ")[1:]:
         if name and section.startswith(f"{name} "):
-            return len(set(re.findall(r"^\| `([\w.]+)`", section, re.MULTILINE)))
+            demanded = section.partition("\nQuality, ")[0]
+            return len(set(re.findall(r"^\| `([\w.]+)`", demanded, re.MULTILINE)))
     return None
 
 

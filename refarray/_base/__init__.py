@@ -8,7 +8,8 @@ Read in this order:
 1. `dtypes.py`, `limits.py`: the data types, their kinds and limits; `promotion.py`:
    how they combine with each other and with Python scalars; `formats.py`: what the
    buffer protocol calls them.
-2. `devices.py`: where memory can live, and the DLPack name of that place.
+2. `devices.py`: where memory can live, and the DLPack name of that place;
+   `process_bound.py`: how objects that hold an address are copied.
 3. `layout.py`: shapes, strides and offsets; broadcasting and basic indexing as sums
    over integers.
 4. `profile.py`, `strict.py`, `flags.py`: what changes under another profile than

@@ -5,7 +5,7 @@ is here from the start; CUDA devices, real or simulated, and pretend ones come l
 A pretend device belongs to a profile, and is there only while that is in force. Its
 memory is the host's, but nothing reaches it that could not reach a GPU's.
 
-Next: `layout.py`.
+Next: `process_bound.py`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,11 @@ _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 # Each with the values that it may have (None: see `_CHECKS`), and what it is about.
 FLAGS: dict[str, tuple[tuple[Any, ...] | None, str]] = {
     "devices": (None, "the devices there are, the default one first: see `place`"),
-    "api_version": (_VERSIONS, "the version of the standard that arrays announce"),
+    "api_version": (
+        _VERSIONS,
+        "the version of the standard that arrays announce; there are no new arrays of "
+        "complex numbers before 2022.12, with which they came",
+    ),
     "extensions": (None, "the extensions there are: of fft and linalg"),
     "boolean_indexing": (
         (True, False),

@@ -143,6 +143,10 @@ on_guard: list[Callable[[], None]] = []
 
 # What the choke points ask -----------------------------------------------------------
 
+# The version of the standard that complex numbers came with.
+_COMPLEX = dtypes.KINDS["complex floating"]
+_COMPLEX_SINCE = "2022.12"
+
 
 class UnspecifiedError(ValueError):
     """What was asked for is left open by the standard: see the flag `unspecified`.
@@ -177,7 +181,10 @@ def defaults(device: Device) -> Defaults | type[StandardDefaults]:
 def holds(device: Device, dtype: DType) -> bool:
     """Tell whether a device has arrays of a dtype."""
     if guarded:
-        place = active().place(device.name)
+        now = active()
+        if dtype in _COMPLEX and now.api_version < _COMPLEX_SINCE:
+            return False
+        place = now.place(device.name)
         if place is not None:
             return dtype in place.dtypes or dtype in dtypes.HELD
     return True

@@ -13,7 +13,8 @@ Read in this order:
 7. `operators.py`, `array.py`: the Array itself.
 8. `casting.py`, `conversion.py`: elements in another dtype, and how Python objects and
    buffers become arrays.
-9. `reductions.py`, `ordering.py`, `movement.py`: the other kinds of kernel.
+9. `summation.py`: sums with a small error. `reductions.py`, `ordering.py`,
+   `movement.py`: the other kinds of kernel.
 
 Next folder: `_standard/`, the functions by the names of the specification.
 """

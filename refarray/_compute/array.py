@@ -166,7 +166,8 @@ class Array(Operators):
         refuses as well, with the TypeError of CuPy and torch that callers expect.
         """
         try:
-            # Not the kernels' view, whose shape and flags a caller could change.
+            # Not the kernels' view: a caller could change its shape, dtype and flags,
+            # and its base is all memory that the array is a view of.
             lent = memoryview(self)
         except BufferError as error:
             raise TypeError(f"no NumPy array can share this memory: {error}") from error
@@ -233,20 +234,18 @@ class Array(Operators):
         return host.copy(self)
 
     # A pickle holds data only: dtype, shape, the bytes of the elements, and the device.
-    # From protocol 5 on the memory itself is lent, for a pickler that sends it along
-    # without a copy; any other writes the same bytes.
+    # From protocol 5 on, the pickle lends the memory itself to a pickler that sends it
+    # along without a copy; other picklers write the same bytes.
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         if profile.guarded:
             profile.check_values("a pickle")
         here = self if self.device.memory != "device" else host.copy(self, CPU)
-        view = numpy_view(here)
         data: PickleBuffer | bytes
         if index(protocol) < 5:
-            data = view.tobytes()
+            data = numpy_view(here).tobytes()
         else:
-            compact = view if view.flags.c_contiguous else view.copy()
-            data = PickleBuffer(compact.data)
-        return _restore, (self.dtype, view.shape, data, self.device)
+            data = PickleBuffer(_compact(here).data)
+        return _restore, (self.dtype, numpy_view(here).shape, data, self.device)
 
     # ---- Python scalars --------------------------------------------------------------
 
@@ -297,6 +296,22 @@ class Array(Operators):
             return complex(value, value)
         return complex(value)
 
+    def __format__(self, spec: str, /) -> str:
+        """Format the Python scalar of an array without dimensions, as in `f"{x:.3f}"`.
+
+        Without a format spec the text is `str(x)`. TypeError for a spec and an array
+        with dimensions.
+        """
+        if not spec:
+            return str(self)
+        if self.ndim:
+            raise TypeError(
+                f"the format spec {spec!r} needs an array without dimensions, this one "
+                f"has shape {self._shape}; format its elements one at a time, or the "
+                "whole array without a spec"
+            )
+        return format(self._item("format"), spec)
+
     def __index__(self, /) -> int:
         """Source: array API 2025.12, array.__index__."""
         if self.dtype not in dtypes.KINDS["integral"]:
@@ -317,6 +332,19 @@ def transfer(function: str, x: Array, target: Device, stream: Any = None) -> Arr
     from refarray._memory.device_copies import copy_on_stream  # with CUDA only
 
     return copy_on_stream(x, target, stream)
+
+
+def _compact(x: Array) -> np.ndarray[Any, Any]:
+    """Return the elements in row-major order, as a NumPy array of the caller's own.
+
+    It shares the memory if that is in this order and the buffer protocol has a format
+    for the dtype, and is a copy otherwise.
+    """
+    try:
+        lent: np.ndarray[Any, Any] = np.asarray(memoryview(x))  # see `__array__`
+    except BufferError:
+        return numpy_view(x).copy()
+    return lent if lent.flags.c_contiguous else lent.copy()
 
 
 def _restore(

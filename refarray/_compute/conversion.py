@@ -3,7 +3,7 @@
 The dtype of Python values follows from their types alone, never from their size: an
 integer that int64 cannot hold is an error, not a uint64 or a float.
 
-Next: `reductions.py`.
+Next: `summation.py`.
 """
 
 from __future__ import annotations
@@ -151,8 +151,9 @@ def _from_buffer(
         x = host.host_array(np.asarray(lent), own)
         return _from_array(x, dtype, device, None)
     try:
-        # Through the memoryview, which has strides where an exporter leaves them out.
-        x = wrap(lent, own)
+        # Not through the memoryview: the collector of CPython 3.11 complains about one
+        # in a cycle that an array still uses.
+        x = wrap(obj, own, lent.format)
         # A component of a complex number is what must be aligned.
         align = own.bits // (16 if own.family == "complex floating" else 8)
         if (x._buffer.address + x._byte_offset) % align:

@@ -112,7 +112,8 @@ def unary_view(name: str, x: Array) -> Array | None:
     lendable = x.device is CPU and x.size is not None and not x._read_only
     if name in ("real", "imag") and lendable and profile.coin():
         part = getattr(kernel_view(x), name)
-        out: Array = wrap(memoryview(part), BY_NAME[part.dtype.name])
+        lent = memoryview(part)
+        out: Array = wrap(lent, BY_NAME[part.dtype.name], lent.format)
         return out
     return None
 

@@ -124,11 +124,17 @@ def tile(x: ArrayBase, counts: Sequence[int]) -> Array:
     return out
 
 
-def roll(x: ArrayBase, shifts: dict[int, int]) -> Array:
-    """Return the elements shifted cyclically along axes, `{axis: shift}`."""
+def roll(x: ArrayBase, axes: Sequence[int], shifts: Sequence[int]) -> Array:
+    """Return the elements shifted cyclically along each axis by its shift.
+
+    Along an axis that is named twice the shifts add up.
+    """
+    total = dict.fromkeys(axes, 0)
+    for axis, shift in zip(axes, shifts, strict=True):
+        total[axis] += shift
     # Along each axis two parts change places: (axis, where to, where from).
     parts = []
-    for axis, shift in shifts.items():
+    for axis, shift in total.items():
         size = x._shape[axis]
         n = shift % size if size else 0
         if n:

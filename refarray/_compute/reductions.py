@@ -1,14 +1,14 @@
 """Reductions: many elements along some axes become one, and running sums and products.
 
 A reduction is a ufunc's own `reduce`, written into memory of ours; the functions that
-NumPy has for it (`np.sum` and the like) take longer to start than most sums.
+NumPy has for it (`np.sum` and the like) take longer to start than most sums. The sums
+of many elements are in `summation.py`.
 
 Next: `ordering.py`.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from refarray._base import dtypes, profile
@@ -25,8 +25,9 @@ from refarray._base.promotion import can_cast
 from refarray._compute import freedom, pedantic_sums
 from refarray._compute.arguments import Axes, check
 from refarray._compute.casting import cast
-from refarray._compute.engine import call, compute, kernels
+from refarray._compute.engine import Kernel, call, compute, kernels
 from refarray._compute.pipeline import NUMERIC, category_error
+from refarray._compute.summation import FEW, sum_kernel
 from refarray._memory.native import ArrayBase, allocate, view
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def reduce(ufunc: str, x: Array, axis: Axes, keepdims: bool, dtype: DType) -> Ar
         if ufunc in ("add", "multiply"):
             pedantic_sums.reduction(ufunc, x._view, axes, dtype)
         values = freedom.regrouped(x._view, axes)
-    kernel = getattr(kernels(x.device), ufunc).reduce
+    k = kernels(x.device)
+    kernel = getattr(k, ufunc).reduce
+    if x._size > FEW and ufunc == "add":
+        kernel = sum_kernel(k)
     out: Array = compute(kernel, shape, dtype, x.device, values, axes, None)
     if keepdims:
         _, shape = reduced(x._shape, axis, True)
@@ -61,14 +65,15 @@ def mean(x: Array, axis: Axes, keepdims: bool, divisor: float) -> Array:
     if profile.guarded:
         values = freedom.regrouped(values, axes)
     k = kernels(x.device)
-    call(_mean, k, values, axes, keepdims, divisor, out._view)
+    kernel = k.add.reduce if x._size <= FEW else sum_kernel(k)
+    call(_mean, kernel, values, axes, keepdims, divisor, out._view)
     return out
 
 
 def _mean(
-    k: ModuleType, x: Any, axes: Any, keepdims: bool, divisor: float, out: Any
+    kernel: Kernel, x: Any, axes: Any, keepdims: bool, divisor: float, out: Any
 ) -> None:
-    total = k.add.reduce(x, axes, None, None, keepdims)
+    total = kernel(x, axes, None, None, keepdims)
     if total.dtype.kind == "c":
         # Part by part: in a complex quotient NaN spreads to both parts.
         out.real[...] = total.real / divisor

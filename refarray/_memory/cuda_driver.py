@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from refarray._base.process_bound import ProcessBound
 from refarray._cuda_driver import ffi
 
 OUT_OF_MEMORY: int = ffi.integer_const("CUDA_ERROR_OUT_OF_MEMORY")
@@ -47,7 +48,7 @@ class CudaError(RuntimeError):
         self.name = name
 
 
-class Driver:
+class Driver(ProcessBound):
     """A driver in use: its functions (`lib`), and what refarray holds in it.
 
     `version` is the newest CUDA that it can run, such as (13, 0). By ordinal of the
@@ -70,6 +71,8 @@ class Driver:
         "unusable",
         "forked",
     )
+
+    _instead = "The other process opens its own driver."
 
     def __init__(self, lib: Any) -> None:
         self.lib = lib

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, SupportsIndex
 from weakref import finalize
 
 from refarray._base.devices import Device, DeviceType
+from refarray._base.process_bound import ProcessBound
 from refarray._cuda_driver import ffi
 from refarray._memory.cuda_context import on_device
 from refarray._memory.cuda_driver import (
@@ -57,7 +58,7 @@ def ordinal_of(device: Device | None) -> int:
     return ordinal
 
 
-class Stream:
+class Stream(ProcessBound):
     """A queue of work on one CUDA device: `Stream(device)` makes one.
 
     It is independent of the legacy stream (non-blocking). In a `with` block it is the
@@ -66,13 +67,14 @@ class Stream:
     takes, and `ordinal` the number of its device.
 
     CudaError where there is no CUDA; a stream is destroyed with its last reference,
-    without losing its work.
+    without losing its work. A copy is the same stream; TypeError if it is pickled.
     """
 
     __slots__ = ("handle", "ordinal", "_driver", "_keep", "__weakref__")
 
     handle: int
     ordinal: int
+    _instead = "Make a stream there with refarray.cuda.Stream(device)."
 
     def __init__(self, device: Device | None = None) -> None:
         ordinal = ordinal_of(device)
@@ -218,16 +220,17 @@ class Stream:
             check(error, "cuStreamWaitEvent", lib)
 
 
-class Event:
+class Event(ProcessBound):
     """A point in the work of a device, to wait for or to measure time by.
 
     `Event(device, timing=True)` can measure time; without, it is cheaper. An event that
-    was never recorded counts as reached.
+    was never recorded counts as reached. A copy is the same event.
     """
 
     __slots__ = ("ordinal", "_driver", "_handle", "__weakref__")
 
     ordinal: int
+    _instead = "Make an event there with refarray.cuda.Event(device)."
 
     def __init__(self, device: Device | None = None, *, timing: bool = False) -> None:
         self._make(ordinal_of(device), timing, driver())

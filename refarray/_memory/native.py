@@ -8,6 +8,8 @@ Next: `host.py`.
 
 from __future__ import annotations
 
+import atexit
+
 from refarray import _native
 from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device
@@ -31,6 +33,8 @@ for _dtype in dtypes.BY_NAME.values():
 def _register(device: Device) -> None:
     _native.register_device(device, device.dlpack, device.memory)
 
+
+atexit.register(_native.mark_exit)
 
 _register(devices.CPU)
 devices.on_register.append(_register)

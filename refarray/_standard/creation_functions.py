@@ -229,13 +229,13 @@ def arange(
     n = _steps(a, b, s)
     out = _new(n, target, place)
     values, k = kernel_view(out), kernels(place)
-    if integers and target in dtypes.KINDS["integral"]:
-        from refarray._base.limits import check_int_range
-
-        for value in (a, a + (n - 1) * s) if n else ():
-            check_int_range(int(value), target)
-        values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[target])
-        return out
+    if integers:
+        a, s = int(a), int(s)
+        ends = (a, a + (n - 1) * s) if n else ()
+        exact = _integer_dtype(target, *ends)
+        if exact is not None:
+            values[...] = call(k.arange, a, a + n * s, s, dtype=NUMPY_DTYPES[exact])
+            return out
     if target in dtypes.KINDS["integral"]:
         profile.unspecified(
             f"arange of floats with dtype={target}",
@@ -250,6 +250,23 @@ def arange(
     if target is not dtypes.float64:
         casting.convert(values, dtypes.float64, out)
     return out
+
+
+def _integer_dtype(target: DType, *ends: int) -> DType | None:
+    """Return the dtype in which to count integers exactly; None if there is none.
+
+    OverflowError for an end outside `target`, if that is an integer dtype.
+    """
+    from refarray._base.limits import IINFO, check_int_range
+
+    if target in IINFO:
+        for end in ends:
+            check_int_range(end, target)
+        return target
+    for dtype in (dtypes.int64, dtypes.uint64):
+        if all(IINFO[dtype].min <= end <= IINFO[dtype].max for end in ends):
+            return dtype
+    return None
 
 
 def _steps(start: int | float, stop: int | float, step: int | float) -> int:
@@ -283,7 +300,8 @@ def linspace(
 ) -> Array:
     """`num` numbers from `start` to `stop`, evenly spaced; `endpoint` includes `stop`.
 
-    float64, or complex128 if either end is complex; rounded down to an integer dtype.
+    float64, or complex128 if either end is complex; rounded down to an integer dtype,
+    exactly so between ends that are whole numbers.
     TypeError for dtype bool and for a real one between complex ends, ValueError for a
     negative `num`.
     """
@@ -309,6 +327,11 @@ def linspace(
         )
     steps = n - 1 if endpoint else n
     out = _new(n, target, place)
+    integral = target in dtypes.KINDS["integral"]
+    first, last = _whole(a), _whole(b)
+    if integral and first is not None and last is not None:
+        _whole_line(out, first, last, max(steps, 1))
+        return out
     values = kernel_view(out)
     k = kernels(place)
     if target in complexes:
@@ -318,10 +341,57 @@ def linspace(
     else:
         assert not isinstance(a, complex) and not isinstance(b, complex)
         line = _line(k, float(a), float(b), n, steps)
-        if target in dtypes.KINDS["integral"]:
+        if integral:
             line = call(k.floor, line)
         casting.convert(line, dtypes.float64, out)
     return out
+
+
+def _whole(end: bool | int | float | complex) -> int | None:
+    if isinstance(end, complex) or (isinstance(end, float) and not end.is_integer()):
+        return None
+    return int(end)
+
+
+# Elements that are computed at a time: their memory stays in the processor's caches.
+_BLOCK = 1 << 14
+
+
+def _whole_line(out: Array, start: int, stop: int, steps: int) -> None:
+    """Write floor(start + i * (stop - start) / steps) as element i of integers.
+
+    Integer arithmetic, because float64 would round. Numbers beyond the dtype become its
+    nearest limit.
+    """
+    from bisect import bisect_left, bisect_right
+
+    from refarray._base.limits import IINFO
+
+    def exact(i: int) -> int:
+        return start + i * (stop - start) // steps
+
+    values, k, limits = kernel_view(out), kernels(out.device), IINFO[out.dtype]
+    sign = 1 if start <= stop else -1
+    low, high = (limits.min, limits.max)[::sign]
+    places = range(out._size)
+    # The elements from `first` to before `end` are inside the dtype.
+    first = bisect_left(places, sign * low, key=lambda i: sign * exact(i))
+    end = bisect_right(places, sign * high, key=lambda i: sign * exact(i))
+    for beyond, limit in ((values[:first], low), (values[end:], high)):
+        beyond[...] = scalar_value(limit, out.dtype)
+        if profile.guarded:
+            freedom.fill(beyond, out.dtype, beyond == beyond)
+    # uint64 computes modulo 2**64, which is enough for a result inside the dtype. Only
+    # a dividend must not wrap: a block is too short for that.
+    unsigned = NUMPY_DTYPES[dtypes.uint64].type
+    whole, part = divmod(stop - start, steps)
+    for place in range(first, end, _BLOCK):
+        n = min(_BLOCK, end - place)
+        i = k.arange(n, dtype=unsigned)
+        rest = place * part % steps
+        block = (i * unsigned(part) + unsigned(rest)) // unsigned(steps)
+        block += i * unsigned(whole % 2**64) + unsigned(exact(place) % 2**64)
+        values[place : place + n] = block
 
 
 def _line(k: Any, start: float, stop: float, n: int, steps: int) -> Any:

@@ -366,19 +366,15 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Elements rolled so that frequency zero is in the middle of each axis."""
     check_operands("fft.fftshift", FLOATING, x)
     positions = _axes(axes, x.ndim)
-    return _rolled(x, positions, [x._shape[axis] // 2 for axis in positions])
+    return movement.roll(x, positions, [x._shape[axis] // 2 for axis in positions])
 
 
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`, from which it differs where a size is odd."""
     check_operands("fft.ifftshift", FLOATING, x)
     positions = _axes(axes, x.ndim)
-    return _rolled(x, positions, [-(x._shape[axis] // 2) for axis in positions])
+    return movement.roll(x, positions, [-(x._shape[axis] // 2) for axis in positions])
 
 
 def _axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     return normalize_axes(tuple(axes) if isinstance(axes, Sequence) else axes, ndim)
-
-
-def _rolled(x: Array, axes: tuple[int, ...], shifts: list[int]) -> Array:
-    return movement.roll(x, dict(zip(axes, shifts, strict=True)))

@@ -21,6 +21,7 @@ from refarray._compute.array import Array
 from refarray._compute.engine import adopt, call, kernels, view
 from refarray._compute.pipeline import FLOATING, component
 from refarray._compute.reductions import reduced, reduced_shape
+from refarray._compute.summation import sum_kernel
 from refarray._memory.native import allocate
 from refarray._standard.linalg_decompositions import check_matrices, run
 
@@ -66,9 +67,9 @@ def _matrix_norm(xp: ModuleType, x: Any, order: float | str, keepdims: bool) -> 
         terms = xp.linalg.svd(x, compute_uv=False)[..., None]
     else:
         summed = -2 if order in (1, -1) else -1
-        terms = xp.add.reduce(xp.abs(x), axis=summed, keepdims=True)
+        terms = sum_kernel(xp)(xp.abs(x), (summed,), keepdims=True)
     if order == "nuc":
-        return xp.add.reduce(terms, axis=(-2, -1), keepdims=keepdims)
+        return sum_kernel(xp)(terms, (-2, -1), keepdims=keepdims)
     return _extreme(xp, terms, order, (-2, -1), keepdims)
 
 
@@ -117,7 +118,7 @@ def _vector_norm(
         terms = magnitude
     else:
         terms = magnitude**order
-    total = xp.add.reduce(terms, axis=axes, keepdims=keepdims)
+    total = sum_kernel(xp)(terms, axes, keepdims=keepdims)
     return total if order in (0, 1) else total ** (1 / order)
 
 
@@ -127,7 +128,7 @@ def _sum_of_squares(
     if axes is None:
         return xp.vdot(x, x).real  # reads the elements once and writes none
     squares = x * x if x.dtype.kind == "f" else x.real * x.real + x.imag * x.imag
-    return xp.add.reduce(squares, axis=axes, keepdims=keepdims)
+    return sum_kernel(xp)(squares, axes, keepdims=keepdims)
 
 
 def _check_elements(

@@ -2,7 +2,8 @@
 
 Whatever a layout can express is a view of the same memory: axes permuted, added,
 removed, reversed, broadcast. The rest writes into new memory. IndexError for an axis
-out of range, ValueError for an axis named twice. Lists are taken for tuples.
+out of range, ValueError for an axis named twice except in `roll`. Lists are taken for
+tuples.
 
 Next: `searching_functions.py`.
 """
@@ -380,21 +381,20 @@ def roll(
 ) -> Array:
     """The elements shifted by `shift` places along `axis`, the last ones to the front.
 
-    With `axis=None` as if all elements lay along one axis. ValueError unless there is
-    one shift, or one for each axis.
+    With `axis=None` as if all elements lay along one axis. An axis that is named twice
+    is shifted twice. ValueError unless there is one shift, or one for each axis.
     """
     check("roll", x)
-    axes = (0,) if axis is None else normalize_axes(tuple_of_list(axis), x.ndim)
-    if isinstance(shift, (tuple, list)):
-        shifts = tuple(integer("roll", "shift", n) for n in tuple_of_list(shift))
-    else:
-        shifts = (integer("roll", "shift", shift),) * len(axes)
-    if len(shifts) != len(axes) or (axis is None and isinstance(shift, (tuple, list))):
+    several = isinstance(shift, (tuple, list))
+    given = tuple_of_list(shift) if several else (shift,)
+    shifts = [integer("roll", "shift", n) for n in given]
+    axes = tuple_of_list(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    if several and (axis is None or len(shifts) != len(axes)):
         raise ValueError(
             f"roll takes one shift, or one for each axis, got {shift} for axis={axis} "
             "(array API 2025.12, roll)"
         )
-    if axis is not None:
-        return movement.roll(x, dict(zip(axes, shifts, strict=True)))
-    flat = movement.roll(reshape(x, (-1,)), {0: shifts[0]})
-    return reshape(flat, x._shape)
+    if axis is None:
+        return reshape(movement.roll(reshape(x, (-1,)), (0,), shifts), x._shape)
+    positions = tuple([normalize_axis(one, x.ndim) for one in axes])
+    return movement.roll(x, positions, shifts if several else shifts * len(axes))

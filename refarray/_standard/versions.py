@@ -5,11 +5,10 @@ no later one, and its own form of the few functions whose results have changed s
 `before_2025_12.py` and `before_2023_12.py`. Such a namespace is an object; nothing is
 switched or loaded again, and namespaces of several versions serve side by side.
 
-Three things are in every version, because they belong to the arrays and not to a
-namespace: the operators and methods of the Array, as they are in 2025.12; complex
-numbers, with `conj`, `imag` and `real` (they came with 2022.12); and
-`__array_namespace_info__` (2023.12), by which programs find the devices. A function
-also takes the arguments and the Python scalars that later versions allow.
+The arrays are the same in every version: a complex array stays complex when a namespace
+of 2021.12 gets it, and its operators and methods are those of 2025.12. A function also
+takes the arguments, the dtypes and the Python scalars that later versions allow. Under
+a profile with an earlier `api_version`, no new array is of a dtype that came later.
 
 Next: `before_2025_12.py`.
 """
@@ -21,75 +20,25 @@ from typing import Any
 
 from refarray._compute import operators
 
-# Each version, with the names that came with it.
-_ARRIVALS: dict[str, tuple[str, ...]] = {
-    "2021.12": (
-        # constants
-        *("e", "inf", "nan", "newaxis", "pi"),
-        # data types
-        *("bool", "int8", "int16", "int32", "int64"),
-        *("uint8", "uint16", "uint32", "uint64"),
-        *("float32", "float64", "complex64", "complex128"),
-        # creation functions
-        *("arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full"),
-        *("full_like", "linspace", "meshgrid", "ones", "ones_like", "tril", "triu"),
-        *("zeros", "zeros_like"),
-        # data type functions
-        *("astype", "can_cast", "finfo", "iinfo", "result_type"),
-        # elementwise functions
-        *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh"),
-        *("bitwise_and", "bitwise_left_shift", "bitwise_invert", "bitwise_or"),
-        *("bitwise_right_shift", "bitwise_xor", "ceil", "conj", "cos", "cosh"),
-        *("divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater"),
-        *("greater_equal", "imag", "isfinite", "isinf", "isnan", "less"),
-        *("less_equal", "log", "log1p", "log2", "log10", "logaddexp"),
-        *("logical_and", "logical_not", "logical_or", "logical_xor", "multiply"),
-        *("negative", "not_equal", "positive", "pow", "real", "remainder", "round"),
-        *("sign", "sin", "sinh", "square", "sqrt", "subtract", "tan", "tanh", "trunc"),
-        # inspection
-        "__array_namespace_info__",
-        # linear algebra functions
-        *("matmul", "matrix_transpose", "tensordot", "vecdot"),
-        # manipulation functions
-        *("broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip"),
-        *("permute_dims", "reshape", "roll", "squeeze", "stack"),
-        # searching functions
-        *("argmax", "argmin", "nonzero", "where"),
-        # set functions
-        *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
-        # sorting functions
-        *("argsort", "sort"),
-        # statistical functions
-        *("max", "mean", "min", "prod", "std", "sum", "var"),
-        # utility functions
-        *("all", "any"),
-        # extensions
-        "linalg",
-    ),
-    "2022.12": ("isdtype", "take", "fft"),
-    "2023.12": (
-        *("clip", "copysign", "cumulative_sum", "hypot", "maximum", "minimum"),
-        *("moveaxis", "repeat", "searchsorted", "signbit", "tile", "unstack"),
-    ),
-    "2024.12": (
-        *("count_nonzero", "cumulative_prod", "diff", "nextafter", "reciprocal"),
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+# The names that came later than the first version. All of `fft` came at once.
+_SINCE = {
+    name: version
+    for version, names in {
+        "2022.12": "complex64 complex128 conj fft imag isdtype real take",
+        "2023.12": "__array_namespace_info__ clip copysign cumulative_sum hypot "
+        "maximum minimum moveaxis repeat searchsorted signbit tile unstack",
+        "2024.12": "count_nonzero cumulative_prod diff nextafter reciprocal "
         "take_along_axis",
-    ),
-    "2025.12": ("broadcast_shapes", "isin"),
+        "2025.12": "broadcast_shapes isin",
+    }.items()
+    for name in names.split()
 }
+_LINALG_SINCE = {"eig": "2025.12", "eigvals": "2025.12"}
 
-# The same for the linear algebra extension. All of `fft` came at once.
-_LINALG_ARRIVALS: dict[str, tuple[str, ...]] = {
-    "2021.12": (
-        *("cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul"),
-        *("matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer"),
-        *("pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace"),
-        *("vecdot", "vector_norm"),
-    ),
-    "2025.12": ("eig", "eigvals"),
-}
-
-VERSIONS = tuple(_ARRIVALS)
+# What refarray has beside the standard, and namespaces of versions do not have.
+_BESIDE = ("Array", "Device", "dlpack", "memory", "namespace", "__array_api_version__")
 
 _EXTENSIONS = ("linalg", "fft")
 
@@ -99,18 +48,17 @@ class Namespace(ModuleType):
 
     __array_api_version__: str
     __all__: list[str]
-    _arrivals: dict[str, tuple[str, ...]]
+    _since: dict[str, str]
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__all__:
             # The only names not kept here, so that a profile can lack them.
             return _extension(name, self.__array_api_version__)
-        for version, names in self._arrivals.items():
-            if name in names:
-                raise AttributeError(
-                    f"{name} came with version {version} of the array API standard; "
-                    f"this is {self.__name__}"
-                )
+        if name in self._since:
+            raise AttributeError(
+                f"{name} came with version {self._since[name]} of the array API "
+                f"standard, and this is {self.__name__}; ask for a later version"
+            )
         raise AttributeError(f"{self.__name__} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -134,7 +82,9 @@ def namespace(api_version: str | None = None) -> ModuleType:
             f"known versions: {known}"
         )
     name = f"refarray.namespace({api_version!r})"
-    return _find(name, api_version, operators.standard, _ARRIVALS)
+    public = [n for n in operators.standard.__all__ if n not in _BESIDE]
+    names = [*public, *_EXTENSIONS]
+    return _find(name, api_version, operators.standard, names, _SINCE)
 
 
 def _extension(name: str, version: str) -> ModuleType:
@@ -142,24 +92,22 @@ def _extension(name: str, version: str) -> ModuleType:
     if name == "fft":
         return newest
     name = f"refarray.namespace({version!r}).linalg"
-    return _find(name, version, newest, _LINALG_ARRIVALS)
+    return _find(name, version, newest, newest.__all__, _LINALG_SINCE)
 
 
 _namespaces: dict[str, Namespace] = {}
 
 
 def _find(
-    name: str, version: str, newest: ModuleType, arrivals: dict[str, tuple[str, ...]]
+    name: str, version: str, newest: ModuleType, names: list[str], since: dict[str, str]
 ) -> Namespace:
     """Return the namespace of that name, made when it is first asked for."""
     if name in _namespaces:
         return _namespaces[name]
     made = Namespace(name, f"The array API standard, version {version}.")
     made.__array_api_version__ = version
-    made.__all__ = [
-        n for since in arrivals if since <= version for n in arrivals[since]
-    ]
-    made._arrivals = arrivals
+    made.__all__ = [n for n in names if since.get(n, VERSIONS[0]) <= version]
+    made._since = since
     for public in made.__all__:
         if public not in _EXTENSIONS:
             setattr(made, public, _form(public, version, newest))

@@ -10,8 +10,7 @@ Next: `cuda.py`; without CUDA, `capsules.py`.
 
 from __future__ import annotations
 
-import re
-from enum import Enum
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from refarray._base import profile
@@ -25,7 +24,8 @@ from refarray._memory.native import (
     import_object,
     register_consumer,
 )
-from refarray.dlpack.shortcuts import HOST, VERSION, Way, ask, ways
+from refarray.dlpack.producer import plain_pair
+from refarray.dlpack.shortcuts import HOST, VERSION, way_to, ways
 
 __all__ = ["VERSION", "CopyError", "from_dlpack"]
 
@@ -43,21 +43,23 @@ def _consume(
 ) -> Any:
     """Do all of `from_dlpack` that one question does not settle, of a type met before.
 
-    `refused` is the TypeError that this question was answered with.
+    `refused` is the TypeError or AttributeError that this question was answered with.
     """
     if refused is not None:
         try:
-            if not is_unknown_keyword(refused):
+            if isinstance(refused, AttributeError):
+                require_protocol(x)
                 raise refused
+            announced = device_of(x)
+            # The question asked for max_version, and only of memory on the host.
+            if announced == HOST:
+                return import_capsule(request(x.__dlpack__, {}, refused), announced)
         finally:
-            del refused  # its traceback has this frame, and would keep `x` with it
+            del refused  # its traceback has this frame, and would keep `x` alive
     elif profile.guarded or device is not None or copy is not None:
         return _unusual(x, device, copy)
     else:
-        try:
-            way: Way = ways[type(x)]  # from now on it is known
-        except TypeError:
-            way = ask  # a metaclass gave it no hash: it is met anew each time
+        way = way_to(type(x))
         if isinstance(way, tuple):
             api, is_plain = way
             if is_plain(x):
@@ -111,7 +113,7 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
             f"copy must be True, False or None, not {shown(copy)} "
             "(array API, from_dlpack)"
         )
-    question: dict[str, object] = {"max_version": VERSION}
+    question: dict[str, Any] = {"max_version": VERSION}
     # Where it lies already is what no dl_device means, and what every library knows. An
     # array of ours may only pretend to lie elsewhere.
     if device is not None and (announced != device.dlpack or isinstance(x, ArrayBase)):
@@ -125,29 +127,28 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
         wrong = None
         if announced[0] == DeviceType.kDLCUDAHost:
             # torch announces pinned memory, and exports it as the host's: it is both.
-            out = _exchange(x.__dlpack__, question)
+            out = import_capsule(request(x.__dlpack__, question))
             wrong = cuda.wrong_place(out, announced, HOST)
         else:
-            out = _exchange(x.__dlpack__, question, announced)
+            out = import_capsule(request(x.__dlpack__, question), announced)
         wrong = wrong or cuda.take_over(out)
         if wrong is not None:
             del out  # a traceback would keep it
             cuda.give_back()
             raise BufferError(wrong)
     else:
-        out = _exchange(x.__dlpack__, question, announced)
+        # The capsule goes straight into C: a name for it here would keep it, and the
+        # memory behind it, alive in the traceback of a refusal.
+        out = import_capsule(request(x.__dlpack__, question), announced)
 
-    from refarray.dlpack.structs import Flags  # the plain case needs no flags
-
-    copied = bool(out._buffer.flags & Flags.IS_COPIED)
-    if copy is False and copied:
+    if copy is False and out._is_copied:
         raise CopyError(
             f"copy=False, but {type(x).__name__}.__dlpack__(copy=False) made a copy "
             "(array API, from_dlpack)"
         )
     # Producers older than the keyword ignore it, and some newer ones do too. Only the
     # flag proves that nobody else reaches this memory.
-    if copy is True and not (copied and not out._read_only):
+    if copy is True and not (out._is_copied and not out._read_only):
         return host.copy(out)
     return out
 
@@ -155,18 +156,6 @@ def _negotiate(x: Any, device: Device | None, copy: bool | None) -> Any:
 def device_of(x: Any) -> Any:
     """Return what `__dlpack_device__` says, as `plain_pair` has it."""
     return plain_pair(x.__dlpack_device__())
-
-
-def plain_pair(announced: Any) -> Any:
-    """Return a device pair with an integer for its type, if that is an Enum.
-
-    The standard has an Enum there, and not every Enum equals its number.
-    """
-    if isinstance(announced, tuple) and len(announced) == 2:
-        kind, number = announced
-        if isinstance(kind, Enum):
-            return kind.value, number
-    return announced
 
 
 def require_protocol(x: object) -> None:
@@ -185,21 +174,6 @@ def require_protocol(x: object) -> None:
     )
 
 
-# What Python, pybind11 and nanobind say of a keyword that a function does not take.
-_UNKNOWN_KEYWORD = (
-    r"keyword argument|incompatible function arguments"
-    r"|takes no arguments|takes \d+ positional argument"
-)
-
-
-def is_unknown_keyword(error: BaseException) -> bool:
-    """Tell whether a TypeError says that a function does not take a keyword."""
-    return re.search(_UNKNOWN_KEYWORD, str(error)) is not None
-
-
-_OLDER = {"stream", "max_version"}
-
-
 def _is_cuda(announced: Any) -> bool:
     return (
         isinstance(announced, tuple)
@@ -208,20 +182,47 @@ def _is_cuda(announced: Any) -> bool:
     )
 
 
-def _exchange(export: Any, question: dict[str, object], *announced: object) -> Any:
-    """Ask for a capsule and take it over; ask older producers with fewer keywords.
+def request(
+    export: Callable[..., Any],
+    question: dict[str, Any],
+    refused: BaseException | None = None,
+) -> Any:
+    """Return the capsule that a producer's `__dlpack__` makes.
 
-    The array API had only `stream` up to 2022.12. What was not asked is checked, or
-    done, by `from_dlpack` itself.
+    Older producers know fewer keywords, and a TypeError is how they say so. The words
+    of it depend on the language and the binding generator, so any TypeError counts, and
+    the producer is asked again without the newer keywords. If all questions end in a
+    TypeError, the first one arrives; `refused` is the first one if the caller has asked
+    before. Every other exception of the producer arrives at once.
+
+    Source: array API 2025.12, array.__dlpack__, max_version.
     """
-    # The capsule goes straight into C: a name for it here would keep it, and the memory
-    # behind it, alive in the traceback of a refusal.
+    first = refused
     try:
-        return import_capsule(export(**question), *announced)
-    except TypeError as error:
-        if set(question) <= {"stream"} or not is_unknown_keyword(error):
-            raise
-    # The stream always stays: without it the memory could be used too early.
-    stay = {"stream"} if set(question) <= {"stream", "max_version"} else _OLDER
-    fewer = {name: value for name, value in question.items() if name in stay}
-    return _exchange(export, fewer, *announced)
+        for keywords in _questions(question):
+            try:
+                return export(**keywords)
+            except TypeError as error:
+                first = error if first is None else first
+        assert first is not None
+        raise first
+    finally:
+        # Its traceback has this frame, and would keep the producer alive.
+        del first, refused
+
+
+# The keywords of earlier versions of the array API, the later version first.
+_EARLIER = ({"stream", "max_version"}, {"stream"})
+
+
+def _questions(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the question, and after it what is left for earlier producers.
+
+    The stream always stays: without it, the memory could be used too early. What is not
+    asked of the producer is checked, or done, by `from_dlpack` itself.
+    """
+    yield question
+    for known in _EARLIER:
+        if not question.keys() <= known:
+            question = {name: question[name] for name in question if name in known}
+            yield question

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._memory.native import ffi
-from refarray.dlpack.consumer import VERSION, is_unknown_keyword
+from refarray.dlpack.consumer import VERSION, request
 from refarray.dlpack.inspection_memory import (
     Description,
     Element,
     Memory,
     address,
     named,
+    read_elements,
 )
 from refarray.dlpack.inspection_rules import Broken, by_answer, by_tensor, by_version
 from refarray.dlpack.structs import LEGACY_NAME, Flags, TypeCode, managed_tensor
@@ -44,6 +45,9 @@ class Inspection(NamedTuple):
     of index 0, at most 48; `unread` says why there are none, or none with values.
     `broken` are the rules that the tensor breaks, as far as looking tells; `producer`
     is the type of the object that was asked for it, if one was.
+
+    All of it is plain data that is never looked up again, so an Inspection can be
+    copied and pickled. Its addresses are numbers, of memory that may be gone.
     """
 
     name: str
@@ -147,21 +151,20 @@ def inspect(x: Any, /) -> Inspection:
     """
     if not hasattr(x, "__dlpack__"):
         return _look(x)
-    takes_version = True
-    try:
-        capsule = x.__dlpack__(max_version=VERSION)
-    except TypeError as error:
-        if not is_unknown_keyword(error):
-            raise
-        takes_version = False
-        capsule = x.__dlpack__()
+    asked: list[dict[str, Any]] = []
+
+    def export(**question: Any) -> Any:
+        asked.append(question)
+        return x.__dlpack__(**question)
+
+    capsule = request(export, {"max_version": VERSION})
     try:
         announced = x.__dlpack_device__()
     except Exception as error:
         announced = error.with_traceback(None)  # which would keep the capsule
     found = _look(capsule)
     answers = by_answer(
-        takes_version,
+        "max_version" in asked[-1],
         found.name == LEGACY_NAME,
         announced,
         found.tensor and found.tensor.device,
@@ -226,7 +229,7 @@ def _read(found: Inspection, struct: Any, memory: Memory) -> Inspection:
     return found._replace(
         fields=tuple(_fields(managed, struct, "", 0, tensor)),
         tensor=tensor,
-        elements=tensor.elements(memory),
+        elements=read_elements(tensor, memory),
         unread=tensor.unread,
         broken=broken + tuple(by_tensor(tensor, version)),
     )

@@ -197,25 +197,27 @@ class Description(NamedTuple):
             return f"the memory is that of device {name}, {device_id}"
         return None
 
-    def elements(self, memory: Memory) -> tuple[Element, ...]:
-        """Read the elements at the corner of index 0, at most MAX_ELEMENTS.
 
-        Of memory that is another device's, elements without values; none of a handle.
-        """
-        size, steps = self.itemsize, self.steps
-        if not self.size or size is None or steps is None or not self.data:
-            return ()
-        if self.is_handle:
-            return ()
-        on_host = self.device[0] in _HOST
-        out = []
-        for index in product(*map(range, corner(self.shape or ()))):
-            offset = sum(i * step for i, step in zip(index, steps, strict=True))
-            where = self.first + size * offset
-            data = memory.read(where, size) if on_host else None
-            value = None if data is None else decode(data, self.dtype)
-            out.append(Element(index, where, value))
-        return tuple(out)
+def read_elements(tensor: Description, memory: Memory) -> tuple[Element, ...]:
+    """Read the elements at the corner of index 0, at most MAX_ELEMENTS.
+
+    Of memory that is another device's, elements without values; none of a handle. Not a
+    method: a description is a record that may outlive the memory.
+    """
+    size, steps = tensor.itemsize, tensor.steps
+    if not tensor.size or size is None or steps is None or not tensor.data:
+        return ()
+    if tensor.is_handle:
+        return ()
+    on_host = tensor.device[0] in _HOST
+    out = []
+    for index in product(*map(range, corner(tensor.shape or ()))):
+        offset = sum(i * step for i, step in zip(index, steps, strict=True))
+        where = tensor.first + size * offset
+        data = memory.read(where, size) if on_host else None
+        value = None if data is None else decode(data, tensor.dtype)
+        out.append(Element(index, where, value))
+    return tuple(out)
 
 
 def address(pointer: Any) -> int:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from refarray._base.devices import DeviceType
 from refarray._base.layout import MAX_NBYTES, MAX_NDIM, row_major_strides, shown
-from refarray.dlpack.consumer import VERSION, plain_pair
+from refarray.dlpack.consumer import VERSION
 from refarray.dlpack.inspection_memory import Description, named
+from refarray.dlpack.producer import plain_pair
 from refarray.dlpack.structs import TypeCode
 
 _WITHOUT_ID = (DeviceType.kDLCPU, DeviceType.kDLCUDAHost, DeviceType.kDLROCMHost)

@@ -16,33 +16,36 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass
+from enum import Enum
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refarray._base import dtypes, profile
 from refarray._base.devices import CPU
-from refarray._base.dtypes import BY_NAME, DType
+from refarray._base.dtypes import DType
 from refarray._base.formats import dtype_of_format
 from refarray._base.layout import check_shape, row_major_strides, shown, size_of
+from refarray._base.process_bound import ProcessBound
 from refarray._memory.host import numpy_view
 from refarray._memory.native import (
     ArrayBase,
+    Buffer,
     allocate,
     export_memory,
     import_memory,
     wrap,
 )
-from refarray.dlpack.consumer import device_of, require_protocol
+from refarray.dlpack.consumer import device_of, request, require_protocol
 from refarray.dlpack.producer import device_pair
 from refarray.dlpack.shortcuts import HOST, VERSION
-from refarray.dlpack.structs import HANDLES, Flags, TypeCode, managed_tensor
+from refarray.dlpack.structs import HANDLES, Flags, dtype_triple
 
 
-@dataclass(frozen=True)
-class Tensor:
+@dataclass(frozen=True, init=False)
+class Tensor(ProcessBound):
     """Memory as DLPack describes it, and a producer of it.
 
     pointer: address of the first element, or the handle of memory that is known by one
@@ -52,6 +55,10 @@ class Tensor:
     lives for as long as a consumer uses the memory. read_only: consumers are told not
     to write. synchronize: for devices with streams; called with the consumer's
     `stream`, it makes that stream wait for the work pending on the memory.
+
+    A copy shares the memory and the owner: `copy.deepcopy` returns the same Tensor, and
+    `dataclasses.replace` one with the same owner. TypeError if it is pickled, since an
+    address means nothing in another process.
 
     ValueError for what describes no memory, TypeError for what is no description.
 
@@ -63,9 +70,20 @@ class Tensor:
     dtype: tuple[int, int, int]
     strides: tuple[int, ...]
     device: tuple[int, int]
-    owner: object = field(compare=False)  # an array neither compares nor hashes
     read_only: bool
     synchronize: Callable[[int | None], object] | None
+    # Not a field: dataclasses.asdict would copy the owner, and keep the address of the
+    # original's memory. dataclasses.replace passes an InitVar on. Type checkers do not
+    # take one for an attribute.
+    if TYPE_CHECKING:
+        owner: object
+    else:
+        owner: InitVar[object] = None
+
+    _instead = (
+        "Pickle an array in its place, refarray.from_dlpack(tensor): that pickle holds "
+        "the elements."
+    )
 
     def __init__(
         self,
@@ -113,7 +131,7 @@ class Tensor:
         for name, value in (
             ("pointer", pointer),
             ("shape", extents),
-            ("dtype", _dtype_triple(dtype)),
+            ("dtype", dtype_triple(dtype)),
             ("strides", steps),
             ("device", place),
             ("owner", owner),
@@ -138,7 +156,7 @@ class Tensor:
             dtype = dtype_of_format(letters, itemsize)
         except TypeError as error:
             raise BufferError(str(error)) from error
-        return cls._from_layout(wrap(exporter, dtype))
+        return cls._from_layout(wrap(exporter, dtype, letters))
 
     @classmethod
     def from_array(cls, x: ArrayBase, /) -> Tensor:
@@ -171,34 +189,41 @@ class Tensor:
 
         It may have any dtype of whole bytes, and lie on any device. The memory goes
         back when the description, and everything made from it, is gone. BufferError for
-        what is inconsistent, and for a handle with a byte offset, which cannot be added
-        to it; what `x` raises arrives unchanged.
+        what is inconsistent, for elements of fewer than 8 bits that are padded to whole
+        bytes, and for a handle with a byte offset, which cannot be added to it; what
+        `x` raises arrives unchanged.
         """
         require_protocol(x)
         announced = device_of(x)
         question: dict[str, Any] = {"max_version": VERSION}
         if stream is not None:
             question["stream"] = stream
-        capsule = x.__dlpack__(**question)
-        pointer, shape, strides, dtype, device, owner, flags = import_memory(
+        capsule = request(x.__dlpack__, question)
+        pointer, shape, strides, dtype, device, owner, flags, offset = import_memory(
             capsule, announced
         )
-        if device[0] in HANDLES:
-            _, managed = managed_tensor(capsule)
-            offset = managed.dl_tensor.byte_offset
-            if offset:
-                del owner  # a traceback would keep it
-                raise BufferError(
-                    f"memory on {device} is known by a handle, to which a byte_offset "
-                    f"of {offset} cannot be added (DLPack, DLTensor)"
-                )
+        wrong = None
+        if flags & Flags.IS_SUBBYTE_TYPE_PADDED and dtype[1] < 8:
+            wrong = (
+                f"elements of {dtype[1]} bits that are padded to whole bytes have no "
+                "description: a Tensor describes packed elements only; ask the "
+                "producer for packed memory (DLPack, DLTensor)"
+            )
+        elif device[0] in HANDLES and offset:
+            wrong = (
+                f"memory on {device} is known by a handle, to which a byte_offset "
+                f"of {offset} cannot be added (DLPack, DLTensor)"
+            )
+        if wrong is not None:
+            del owner  # a traceback would keep it
+            raise BufferError(wrong)
         return cls(
             pointer,
             shape,
             dtype,
             strides=strides,
             device=device,
-            owner=owner,
+            owner=Taken(owner),
             read_only=bool(flags & Flags.READ_ONLY),
         )
 
@@ -211,7 +236,7 @@ class Tensor:
         *,
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[Enum | int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
         """Export this memory as a DLPack capsule.
@@ -226,11 +251,11 @@ class Tensor:
                 f"copy must be True, False or None, not {shown(copy)} "
                 "(array API, array.__dlpack__)"
             )
-        if dl_device is not None and device_pair(dl_device) != self.device:
-            wanted = (int(dl_device[0]), int(dl_device[1]))
+        wanted = self.device if dl_device is None else device_pair(dl_device)
+        if wanted != self.device:
             raise BufferError(
-                f"this memory lies on {self.device}, not on {shown(wanted)} "
-                "(array API, array.__dlpack__)"
+                f"this memory lies on {self.device}, not on "
+                f"{shown(tuple(map(int, wanted)))} (array API, array.__dlpack__)"
             )
         if self.device == CPU.dlpack and stream is not None:
             raise ValueError(
@@ -282,6 +307,23 @@ class Tensor:
         return Tensor(out._buffer.address, self.shape, self.dtype, owner=out)
 
 
+class Taken(ProcessBound):
+    """The owner of memory that a producer handed over: it goes back with this object.
+
+    Opaque, for the memory behind it may be read-only, or have gaps that are not the
+    tensor's.
+    """
+
+    __slots__ = ("_buffer",)
+
+    _instead = (
+        "It belongs to a Tensor: pickle refarray.from_dlpack(tensor) in its place."
+    )
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+
+
 class Exports(ABC):
     """Makes a class a producer: give it a method that describes its memory.
 
@@ -301,7 +343,7 @@ class Exports(ABC):
         *,
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[Enum | int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
         """Export this object's memory as a DLPack capsule; see `Tensor`."""
@@ -319,46 +361,3 @@ def _integers(what: str, given: Sequence[int]) -> tuple[int, ...]:
             f"{what} takes a sequence of integers, not {shown(given)} "
             "(DLPack, DLTensor)"
         ) from None
-
-
-# Types that DLPack has and refarray has not, by the names that others give them.
-_NARROW = {
-    code.name.removeprefix("kDL").lower(): (code.value, 8, 1)
-    for code in TypeCode
-    if code.name.startswith("kDLFloat8")
-}
-
-
-def _dtype_triple(dtype: object) -> tuple[int, int, int]:
-    if isinstance(dtype, str):
-        if dtype in _NARROW:
-            return _NARROW[dtype]
-        if dtype not in BY_NAME:
-            known = ", ".join([*BY_NAME, *_NARROW])
-            raise ValueError(
-                f"no dtype is named {dtype!r}; known names: {known} (DLPack, DLTensor)"
-            )
-        dtype = BY_NAME[dtype]
-    if isinstance(dtype, DType):
-        return dtype.code, dtype.bits, 1
-    if (
-        isinstance(dtype, tuple)
-        and len(dtype) == 3
-        and all(isinstance(number, int) for number in dtype)
-    ):
-        code, bits, lanes = dtype
-        if 0 <= code < 256 and 0 < bits < 256 and 0 < lanes < 65536:
-            if bits * lanes % 8 == 0:
-                return code, bits, lanes
-            raise ValueError(
-                f"elements of {bits} bits in {lanes} lanes are no whole bytes "
-                "(DLPack, DLTensor)"
-            )
-        raise ValueError(
-            f"{shown(dtype)} is no (type code, bits, lanes) of DLPack "
-            "(DLPack, DLTensor)"
-        )
-    raise TypeError(
-        "a dtype is one of refarray, a name, or DLPack's (type code, bits, lanes), "
-        f"not {dtype!r} (DLPack, DLTensor)"
-    )

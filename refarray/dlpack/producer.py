@@ -9,7 +9,8 @@ Next: `shortcuts.py`.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from enum import Enum
+from typing import Any, TypeVar
 
 from refarray._base import profile
 from refarray._base.devices import CPU
@@ -83,14 +84,27 @@ def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
 
 
 def device_pair(dl_device: object) -> tuple[int, int]:
-    """Return the argument `dl_device`; TypeError unless it is a pair of integers."""
+    """Return the argument `dl_device` as two integers; TypeError if it is no pair."""
+    pair = plain_pair(dl_device)
     if (
-        isinstance(dl_device, tuple)
-        and len(dl_device) == 2
-        and all(isinstance(number, int) for number in dl_device)
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and all(isinstance(number, int) for number in pair)
     ):
-        return dl_device
+        return pair
     raise TypeError(
         "dl_device must be None or a tuple (device_type, device_id) of two integers, "
         f"got {shown(dl_device)} (array API, array.__dlpack__)"
     )
+
+
+def plain_pair(device: Any) -> Any:
+    """Return a device pair with an integer for its type, if that is an Enum.
+
+    The standard has an Enum there, and not every Enum equals its number.
+    """
+    if isinstance(device, tuple) and len(device) == 2:
+        kind, number = device
+        if isinstance(kind, Enum):
+            return kind.value, number
+    return device

@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
+from weakref import ref
 
 import numpy as np
 
@@ -49,7 +50,10 @@ def _ask_torch(x: Any) -> Any:
 
 
 def _torch() -> Callable[[Any], bool]:
-    version = sys.modules["torch"].version
+    # None if a test suite has a class of that name and never imported torch. It has no
+    # version, and the AttributeError leads to the usual way.
+    torch: Any = sys.modules.get("torch")
+    version = torch.version
     # Only a torch for accelerators has such memory, and the question takes its time.
     pins = version.cuda or version.hip or getattr(version, "xpu", None)
 
@@ -87,26 +91,29 @@ def _is_tensor_of_torch(kind: type) -> bool:
     )
 
 
-class _Ways(dict[type, Way]):
-    """Type to the way to its memory, worked out when the type is first met."""
-
-    def __missing__(self, kind: type) -> Way:
-        way: Way = ask
-        if kind is np.ndarray:
-            way = _ask_numpy
-        elif _is_tensor_of_torch(kind):
-            way = _ask_torch
-        make = _KNOWN.get((kind.__module__, kind.__qualname__))
-        api = getattr(kind, "__dlpack_c_exchange_api__", None)
-        if make is not None and api is not None:
-            try:
-                way = (api, make())
-            except AttributeError:
-                pass  # another release, without one of the questions: the usual way
-        if len(self) >= 256:  # types made on the fly must not pile up
-            self.clear()
-        self[kind] = way
-        return way
+# The way to the memory of each type that has been met. Weak references, because a type
+# keeps its methods alive, and these the globals of their module.
+ways: dict[ref[type], Way] = {}
 
 
-ways = _Ways()
+def way_to(kind: type) -> Way:
+    """Return the way to the memory of objects of a type, and remember it."""
+    way: Way = ask
+    if kind is np.ndarray:
+        way = _ask_numpy
+    elif _is_tensor_of_torch(kind):
+        way = _ask_torch
+    make = _KNOWN.get((kind.__module__, kind.__qualname__))
+    api = getattr(kind, "__dlpack_c_exchange_api__", None)
+    if make is not None and api is not None:
+        try:
+            way = (api, make())
+        except AttributeError:
+            pass  # another release, without one of the questions: the usual way
+    if len(ways) >= 256:  # references to types made on the fly must not pile up
+        ways.clear()
+    try:
+        ways[ref(kind)] = way
+    except TypeError:
+        pass  # its metaclass gave it no hash, so it is met anew each time
+    return way

@@ -10,6 +10,8 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 from refarray._base.devices import DeviceType
+from refarray._base.dtypes import BY_NAME, DType
+from refarray._base.layout import shown
 from refarray._memory.native import ffi, inspect_capsule
 
 NAME = "dltensor_versioned"
@@ -63,6 +65,53 @@ def dtype_name(code: int, bits: int, lanes: int) -> str:
     plain = "_" in name or (name, bits) == ("bool", 8)
     times = "" if lanes == 1 else f" x {lanes} lanes"
     return f"{name if plain else f'{name}{bits}'}{times}"
+
+
+# Types that DLPack has and refarray has not, by the names that others give them.
+_NARROW = {
+    code.name.removeprefix("kDL").lower(): (code.value, 8, 1)
+    for code in TypeCode
+    if code.name.startswith("kDLFloat8")
+}
+
+
+def dtype_triple(dtype: object) -> tuple[int, int, int]:
+    """Return DLPack's (type code, bits, lanes) of a dtype, a name, or such a triple.
+
+    TypeError for anything else, ValueError for a name or numbers that DLPack has not.
+    """
+    if isinstance(dtype, str):
+        if dtype in _NARROW:
+            return _NARROW[dtype]
+        if dtype not in BY_NAME:
+            known = ", ".join([*BY_NAME, *_NARROW])
+            raise ValueError(
+                f"no dtype is named {dtype!r}; known names: {known} (DLPack, DLTensor)"
+            )
+        dtype = BY_NAME[dtype]
+    if isinstance(dtype, DType):
+        return dtype.code, dtype.bits, 1
+    if (
+        isinstance(dtype, tuple)
+        and len(dtype) == 3
+        and all(isinstance(number, int) for number in dtype)
+    ):
+        code, bits, lanes = dtype
+        if 0 <= code < 256 and 0 < bits < 256 and 0 < lanes < 65536:
+            if bits * lanes % 8 == 0:
+                return code, bits, lanes
+            raise ValueError(
+                f"elements of {bits} bits in {lanes} lanes are no whole bytes "
+                "(DLPack, DLTensor)"
+            )
+        raise ValueError(
+            f"{shown(dtype)} is no (type code, bits, lanes) of DLPack "
+            "(DLPack, DLTensor)"
+        )
+    raise TypeError(
+        "a dtype is one of refarray, a name, or DLPack's (type code, bits, lanes), "
+        f"not {dtype!r} (DLPack, DLTensor)"
+    )
 
 
 def managed_tensor(capsule: object) -> tuple[str | None, Any]:

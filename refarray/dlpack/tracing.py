@@ -22,6 +22,7 @@ from threading import Lock, get_ident
 from types import TracebackType
 from typing import Any
 
+from refarray._base.process_bound import ProcessBound
 from refarray._memory.device_use import on_order
 from refarray._memory.native import lib, trace_capsule
 from refarray.dlpack import tracing_picture
@@ -71,12 +72,15 @@ def _name_of(kind: type) -> str:
     return kind.__name__ if package == "__main__" else f"{package}.{kind.__name__}"
 
 
-class Trace:
+class Trace(ProcessBound):
     """What happened in one exchange: `str()` gives a table, notebooks show one.
 
     Made by `trace()`. Exceptions of both sides are steps, and leave the block as they
-    are.
+    are. A copy is the same trace, and TypeError is raised if it is pickled: `to_dict()`
+    returns what happened so far as plain values.
     """
+
+    _instead = "Pickle what has happened so far: trace.to_dict()."
 
     def __init__(
         self, producer: str | None, consumer: str | None, package: str
@@ -285,11 +289,13 @@ class Trace:
         return f"<trace of {self.producer} to {self.consumer}: {len(self.steps)} steps>"
 
 
-class Watched:
+class Watched(ProcessBound):
     """A producer as a trace hands it on: the two methods of the protocol, written down.
 
     Made by `Trace.watch`.
     """
+
+    _instead = "Pickle the producer itself."
 
     def __init__(self, x: Any, trace: Trace) -> None:
         self._x, self._trace = x, trace

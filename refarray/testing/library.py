@@ -52,6 +52,9 @@ class Owner:
     def __init__(self, taken: Raw) -> None:
         self.taken = taken
 
+    def __copy__(self) -> Owner:
+        return self  # the deleter runs once
+
     def __del__(self) -> None:
         self.taken.delete()
 
@@ -274,13 +277,20 @@ class Library(LibraryWithTable, Adapter):
         return keywords
 
     def ask_capsule(self, x: Any, keywords: dict[str, Any]) -> tuple[object, bool]:
-        """Call `__dlpack__`; an old producer is asked again without new keywords."""
+        """Call `__dlpack__`; after a TypeError, ask again as an old producer knows it.
+
+        If that is a TypeError too, the first one arrives.
+        """
         try:
             return x.__dlpack__(**keywords), True
         except TypeError as error:
-            if "keyword" not in str(error):
-                raise
-        return x.__dlpack__(), False
+            first = error
+        try:
+            return x.__dlpack__(), False
+        except TypeError:
+            raise first from None
+        finally:
+            del first  # its traceback has this frame, and would keep `x` alive
 
     def open(self, capsule: object, knows_keywords: bool) -> Raw:
         """Look into the capsule, if it is one and still unused."""

@@ -266,7 +266,7 @@ DEMANDING: tuple[tuple[int, str, Answer, type[Library]], ...] = (
 PLANTED: tuple[tuple[int, str], ...] = (
     (39, "replaces exceptions that it does not know"),
     (40, "asks for the device last"),
-    (41, "takes every TypeError for an old producer"),
+    (41, "replaces TypeErrors of the producer"),
     (42, "never looks at the version"),
     (43, "takes only legacy from old producers"),
     (44, "removes the destructor in place of renaming"),

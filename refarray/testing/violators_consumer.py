@@ -57,10 +57,10 @@ class Violator40(Library):
 
 
 class Violator41(Library):
-    """Every TypeError counts as an old producer, and then as data out of reach."""
+    """A TypeError of the producer becomes a BufferError."""
 
     def ask_capsule(self, x: Any, keywords: dict[str, Any]) -> tuple[object, bool]:
-        """Swallow TypeErrors."""
+        """Replace TypeErrors."""
         try:
             return super().ask_capsule(x, keywords)
         except TypeError as error:

@@ -100,6 +100,8 @@ def test_more_creation(device: xp.Device) -> None:
     np.testing.assert_array_equal(
         values(xp.linspace(0, 1, 5, device=device)), [0, 0.25, 0.5, 0.75, 1]
     )
+    whole = xp.linspace(0, 2**64 - 1, 3, dtype=xp.uint64, device=device)
+    assert values(whole).tolist() == [0, 2**63 - 1, 2**64 - 1]
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], device=device)
     for made in (xp.zeros_like(x), xp.empty_like(x), xp.ones_like(x)):
         assert (made.device, made.shape) == (device, (2, 2))

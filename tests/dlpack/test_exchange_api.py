@@ -1,13 +1,18 @@
 """The C exchange API on Array, called through its pointers and by our importer."""
 
 import ctypes
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import refarray as xp
+from refarray import profiles
 from refarray._memory.native import ffi, import_object, inspect_capsule
 from refarray.memory import statistics
+from refarray.testing.exchange import Table, table
+from refarray.testing.exchange import capsule as table_capsule
+from refarray.testing.forge import Case, Raw, Tensor
 
 CAPSULE = xp.Array.__dlpack_c_exchange_api__
 NAME, ADDRESS = inspect_capsule(CAPSULE)
@@ -136,3 +141,64 @@ def test_a_host_has_no_stream():
     out = ffi.new("void **", ffi.cast("void *", 1))
     assert API.current_work_stream(1, 0, out) == 0
     assert out[0] == ffi.NULL
+
+
+# ---- Who owns a tensor after a failure -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dtype": (17, 8, 1)},
+        {"dtype": (2, 64, 4)},
+        {"device": (12, 7)},
+        {"version": (2, 0)},
+        {"ndim": 65},
+        {"data": None},
+        {"shape": (2**62, 2)},
+    ],
+)
+def test_a_tensor_that_is_refused_stays_with_the_caller(changes):
+    # The caller deletes it. So do torch 2.13, and tvm-ffi, which relies on it; a callee
+    # that deletes it too has tvm-ffi free it twice.
+    case = Case(Tensor.of([1.0, 2.0], (2,)).but(**changes))
+    answer = Table(ADDRESS).to_object(case.address)
+    assert isinstance(answer.error, BufferError)
+    assert case.deleter_calls == 0
+    Raw.at(case.address).delete()
+    assert case.deleter_calls == 1
+
+
+def test_a_tensor_that_our_import_refuses_is_deleted_once():
+    # Here refarray is the caller: the other library made a tensor for it.
+    case = Case(Tensor.of([1.0], (1,)).but(dtype=(17, 8, 1)))
+    theirs = SimpleNamespace(exchange_capsule=case.capsule)
+    with pytest.raises(BufferError, match="type code 17"):
+        import_object(table_capsule(table()), theirs)
+    assert case.deleter_calls == 1
+
+
+def test_a_tensor_that_is_taken_belongs_to_the_array():
+    case = Case(Tensor.of([1.0, 2.0], (2,)))
+    x = Table(ADDRESS).to_object(case.address).result
+    assert x[1] == 2.0
+    assert case.deleter_calls == 0
+    del x
+    assert case.deleter_calls == 1
+
+
+# ---- A description without flags -----------------------------------------------------
+
+
+def test_read_only_memory_is_not_described_as_writable():
+    a = np.arange(4.0)
+    assert Table(ADDRESS).lend(xp.from_dlpack(a))[1].values() == a.tolist()
+    a.flags.writeable = False
+    read_only = [xp.from_dlpack(a), xp.from_dlpack(a)[1:], xp.asarray(b"ab")]
+    read_only += [xp.broadcast_to(xp.ones(1), (3,))]
+    for x in read_only:
+        answer, _ = Table(ADDRESS).lend(x)
+        assert isinstance(answer.error, BufferError)
+        assert "read-only" in str(answer.error)
+    with profiles.use("immutable"):
+        assert isinstance(Table(ADDRESS).lend(xp.ones(2))[0].error, BufferError)

@@ -4,12 +4,14 @@ import array
 import ctypes
 import mmap
 import weakref
+from enum import Enum
 from multiprocessing.shared_memory import SharedMemory
 
 import numpy as np
 import pytest
 
 import refarray as xp
+from refarray._memory.native import export_memory
 from refarray.dlpack import Exports, Tensor, from_capsule
 from refarray.dlpack.structs import Flags, managed_tensor
 from refarray.testing import forge
@@ -126,6 +128,23 @@ def test_nothing_is_added_to_a_handle(balance):
     assert Tensor.from_dlpack(on_a_gpu).pointer == 0x1010
 
 
+@pytest.mark.parametrize("code", [0, 17])  # kDLInt, kDLFloat4_e2m1fn
+def test_padded_elements_are_not_taken_for_packed(balance, code):
+    # Two lanes of 4 bits: one byte if they are packed. How long they are with padding,
+    # the header does not say.
+    packed = forge.Tensor(0x1000, (2, 3), (3, 1), dtype=(code, 4, 2))
+    assert Tensor.from_dlpack(Producer(packed)).dtype == (code, 4, 2)
+    padded = Producer(packed.but(flags=Flags.IS_SUBBYTE_TYPE_PADDED))
+    with balance, pytest.raises(BufferError, match="padded to whole bytes"):
+        Tensor.from_dlpack(padded)
+    assert padded.deleter_calls == [1]
+    # For whole bytes the flag has no meaning.
+    whole = forge.Tensor(
+        0x1000, (2,), (1,), dtype=(code, 8, 1), flags=Flags.IS_SUBBYTE_TYPE_PADDED
+    )
+    assert Tensor.from_dlpack(Producer(whole)).dtype == (code, 8, 1)
+
+
 @pytest.mark.parametrize(
     "layout", ["strided", "reversed", "transposed", "0-d", "empty"]
 )
@@ -204,6 +223,50 @@ def test_a_layout_that_overflows_is_refused_at_export():
 def test_what_cannot_be_exported_as_asked(keywords, error):
     with pytest.raises(error):
         Tensor.from_buffer(bytearray(4)).__dlpack__(**keywords)
+
+
+def test_a_device_may_be_named_by_an_enum():
+    class Place(Enum):  # its members do not equal their numbers
+        HOST = 1
+        GPU = 2
+
+    tensor = Tensor.from_buffer(bytearray(b"abc"))
+    capsule = tensor.__dlpack__(dl_device=(Place.HOST, 0))
+    assert bytes(from_capsule(capsule)) == b"abc"
+    with pytest.raises(BufferError, match=r"not on \(2, 0\)"):
+        tensor.__dlpack__(dl_device=(Place.GPU, 0))
+
+
+NUMBERS = (8, (2,), (1,), (0, 8, 1), (1, 0), None, 0, (1, 0))
+
+
+@pytest.mark.parametrize(
+    ("place", "given", "error"),
+    [
+        (3, (2**8, 8, 1), ValueError),
+        (3, (-1, 8, 1), ValueError),
+        (3, (0, 320, 1), ValueError),  # as 8 bits it would be exported as 64
+        (3, (0, 8, 2**16), ValueError),
+        (3, (0, 2**30, 2**3), ValueError),  # their product is 2**33
+        (3, (0, 2**40, 1), OverflowError),
+        (3, 8, TypeError),
+        (3, (0, 8), TypeError),
+        (4, 1, TypeError),
+        (4, (1, 0, 0), TypeError),
+    ],
+)
+def test_numbers_that_do_not_fit_a_field_are_not_exported(place, given, error):
+    assert from_capsule(export_memory(*NUMBERS[:1], (0,), *NUMBERS[2:])).size == 0
+    arguments = [*NUMBERS]
+    arguments[place] = given
+    with pytest.raises(error):
+        export_memory(*arguments)
+
+
+def test_the_largest_element_is_exported_whole():
+    capsule = export_memory(2**20, (2,), (1,), (2, 255, 65528), (1, 0), None, 0, (1, 0))
+    dtype = managed_tensor(capsule)[1].dl_tensor.dtype
+    assert (dtype.code, dtype.bits, dtype.lanes) == (2, 255, 65528)
 
 
 def test_records_and_text_are_no_numbers():

@@ -105,6 +105,19 @@ def test_an_announcement_that_is_no_pair(announced):
     assert x.deleter_calls in ([], [1])
 
 
+@pytest.mark.parametrize("number", [2**31, 2**40, 2**70, -(2**70)])
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_announcement_that_no_device_can_have(number, place):
+    announced = [1, 0]
+    announced[place] = number
+    for function in (refarray.from_dlpack, Memory.from_dlpack):
+        x = Producer(GOOD)
+        x.announced = tuple(announced)
+        with pytest.raises(BufferError, match=f"{number}.* was announced"):
+            function(x)
+        assert x.deleter_calls == [1]
+
+
 class DeviceType(Enum):
     """As the standard has it, and pybind11: its members do not equal their numbers."""
 

@@ -1,12 +1,14 @@
 """The exchange with NumPy, both ways: dtypes, layouts, flags, memory."""
 
+from enum import Enum
+
 import numpy as np
 import pytest
 
 import refarray as xp
 from refarray._base import dtypes
 from refarray._memory.native import ffi
-from refarray.dlpack import from_capsule, to_capsule
+from refarray.dlpack import Tensor, from_capsule, to_capsule
 from refarray.dlpack.structs import Flags, managed_tensor
 
 NAMES = [str(dtype) for dtype in (*dtypes.STANDARD, dtypes.float16)]
@@ -150,7 +152,24 @@ def test_the_version_asked_for_decides_the_form(max_version):
     del capsule
 
 
-@pytest.mark.parametrize("bad", [1, (1,), (1, 0, 0), "1.0", (1.0, 0), (-1, 0), [1, 0]])
+@pytest.mark.parametrize("version", [(2**70, 0), (1, 2**70), (2**70, 2**70)])
+def test_a_version_has_no_upper_bound(version):
+    # "max_version >= our own": the producer's newest (array API, array.__dlpack__).
+    for x in (xp.ones(3), Tensor.from_buffer(bytearray(3))):
+        _, managed = managed_tensor(capsule := x.__dlpack__(max_version=version))
+        assert (managed.version.major, managed.version.minor) == (1, 3)
+        del capsule
+    capsule = xp.ones(3).__dlpack__(max_version=(0, 2**70))
+    assert managed_tensor(capsule)[0] == "dltensor"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(1, (1,), (1, 0, 0), "1.0", (1.0, 0), (-1, 0), [1, 0]),
+        *((-(2**70), 0), (1, -(2**70))),
+    ],
+)
 def test_a_malformed_version_is_a_type_error(bad):
     with pytest.raises(TypeError, match="max_version must be None or a tuple"):
         xp.from_dlpack(np.arange(3.0)).__dlpack__(max_version=bad)
@@ -191,6 +210,18 @@ def test_what_cannot_be_exported_as_asked(keywords, error, words):
     x = xp.from_dlpack(np.arange(3.0))
     with pytest.raises(error, match=words):
         x.__dlpack__(**keywords)
+
+
+def test_a_device_may_be_named_by_an_enum():
+    class Place(Enum):  # as the standard has it: its members do not equal their numbers
+        HOST = 1
+        GPU = 2
+
+    x = xp.asarray([1.0, 2.0])
+    y = from_capsule(x.__dlpack__(max_version=(1, 0), dl_device=(Place.HOST, 0)))
+    assert y._buffer.address == x._buffer.address
+    with pytest.raises(BufferError, match=r"device \(2, 0\); allowed here: \(1, 0\)"):
+        x.__dlpack__(dl_device=(Place.GPU, 0))
 
 
 def test_the_keywords_are_keywords():

@@ -28,16 +28,16 @@ static void exchange(size_t nbytes, int versioned, int consumer_first)
         fail("zeroed memory");
     memset(buffer->address, 7, nbytes);
 
-    int64_t shape[1] = {(int64_t)nbytes}, strides[1] = {1}, checked[RA_MAX_NDIM];
+    int64_t shape[1] = {(int64_t)nbytes}, strides[1] = {1};
     DLTensor tensor = {buffer->address, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, shape, strides, 0};
     void *managed = ra_export(buffer, &tensor, versioned, 0);
     const DLTensor *seen = versioned ? &((DLManagedTensorVersioned *)managed)->dl_tensor
                                      : &((DLManagedTensor *)managed)->dl_tensor;
-    ra_extent extent;
-    char *first;
-    if (ra_check_tensor(seen, 1, checked, &extent, &first) || first != buffer->address)
+    ra_tensor_copy copy;
+    ra_copy_tensor(seen, 0, &copy);
+    if (ra_check_tensor(&copy, 1) || copy.first != buffer->address)
         fail("checking our own tensor");
-    ra_buffer *imported = ra_import(managed, versioned, &extent, first);
+    ra_buffer *imported = ra_import(managed, versioned, &copy);
     if (consumer_first) {
         ra_buffer_let_go(imported);
         ra_buffer_let_go(buffer);
@@ -60,9 +60,12 @@ static void exchange_on_device(int versioned, int consumer_first)
     int64_t shape[1] = {sizeof memory}, strides[1] = {1};
     DLTensor tensor = {memory, {kDLCUDA, 0}, 1, {kDLUInt, 8, 1}, shape, strides, 0};
     void *managed = ra_export(buffer, &tensor, versioned, 0);
-    ra_extent extent = {0, sizeof memory, sizeof memory};
-    ra_buffer *imported = ra_import_of_device(managed, versioned, &extent, memory);
-    if (ra_deferred_note(imported) != ra_deferred_note(buffer) || !ra_deferred_note(buffer))
+    ra_tensor_copy copy;
+    ra_copy_tensor(&tensor, 0, &copy);
+    if (ra_check_tensor(&copy, 1))
+        fail("checking a tensor on a device");
+    ra_buffer *imported = ra_import_of_device(managed, versioned, &copy);
+    if (!ra_deferred_note(imported) || ra_exported_buffer(managed, versioned) != buffer)
         fail("knowing our own memory again");
     ra_buffer_let_go(consumer_first ? imported : buffer);
     ra_buffer_let_go(consumer_first ? buffer : imported);

@@ -272,3 +272,34 @@ def test_an_index_too_long_to_be_written_is_outside_too() -> None:
     for i in (10**5000, -(10**5000)):  # Python writes 4300 digits at most
         with pytest.raises(IndexError, match="outside axis 0 of size 3"):
             select(allocate((3,), int8, Device("cpu"), True), i)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
+def test_what_a_metaclass_raises_arrives(error):
+    """Whether an index is an array is a question that a type can answer by raising."""
+
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> object:
+            if name == "__dlpack__":
+                raise error("from the metaclass")
+            return super().__getattribute__(name)
+
+    class Index(metaclass=Meta):
+        def __index__(self) -> int:
+            return 1
+
+    x = allocate((3,), int8, Device("cpu"), True)
+    for key in (Index(), (Index(),), (..., Index())):
+        with pytest.raises(error, match="from the metaclass"):
+            x[key]
+    with pytest.raises(error, match="from the metaclass"):
+        x[Index()] = 1
+
+
+def test_an_index_without_dlpack_is_an_integer():
+    class Index:
+        def __index__(self) -> int:
+            return 1
+
+    x = allocate((3,), int8, Device("cpu"), True)
+    assert x[Index()].shape == ()

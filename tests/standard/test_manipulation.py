@@ -126,6 +126,37 @@ def test_rolled(shape, seed):
         equal(xp.roll(x, 1, axis=(0, 1)), np.roll(a, 1, (0, 1)))
 
 
+@pytest.mark.parametrize(
+    ("shift", "axis"),
+    [
+        ((1, 2), (0, 0)),
+        ((1, 2), [0, -2]),
+        ([1, 2, -4], (1, 0, -1)),
+        ((4, -4), (-1, 1)),
+        ((10**20, 1), (0, 0)),
+        (2, (0, -2)),
+        (1, (1, 0, 1)),
+    ],
+)
+def test_an_axis_that_is_named_twice_is_rolled_twice(shift, axis):
+    a = np.arange(35).reshape(5, 7)
+    wanted = a
+    shifts = [shift] * len(axis) if type(shift) is int else shift
+    for n, one in zip(shifts, axis, strict=True):
+        wanted = np.roll(wanted, n % a.shape[one], one)
+    equal(xp.roll(xp.from_dlpack(a), shift, axis=axis), wanted)
+
+
+def test_rolled_once_more_along_one_axis():
+    x = xp.arange(5)
+    assert numpy(xp.roll(x, (1, 2), axis=(0, 0))).tolist() == [2, 3, 4, 0, 1]
+    assert numpy(xp.roll(x, (2, -2), axis=(0, -1))).tolist() == [0, 1, 2, 3, 4]
+    assert numpy(xp.roll(x, (7, -7), axis=(0, 0))).tolist() == [0, 1, 2, 3, 4]
+    assert xp.roll(xp.zeros((0, 2)), (1, 2), axis=(0, 0)).shape == (0, 2)
+    with pytest.raises(IndexError):
+        xp.roll(x, (1, 2), axis=(0, 1))
+
+
 @all_shapes
 @many_views
 def test_broadcast(shape, seed):

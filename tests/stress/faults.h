@@ -24,10 +24,11 @@
 /* One for all files of a module, and found by name through ctypes. */
 #define SHARED __attribute__((weak, visibility("default")))
 
-enum { RA_FAIL, RA_EXIT, RA_FORK };
+enum { RA_FAIL, RA_EXIT, RA_FORK, RA_CALL };
 SHARED long ra_fault_at, ra_fault_passed;
 SHARED int ra_fault_action, ra_fault_line, ra_fault_child = -1;
 SHARED const char *ra_fault_file, *ra_fault_name;
+SHARED void (*ra_fault_call)(void);     /* what RA_CALL calls, as another thread could */
 
 /* Whether this place shall fail. The code that cffi generates, and the forge, never do. */
 SHARED int ra_fault(const char *file, int line, const char *name, int sets_exception)
@@ -41,6 +42,10 @@ SHARED int ra_fault(const char *file, int line, const char *name, int sets_excep
     ra_fault_name = name;
     if (ra_fault_action == RA_EXIT)
         exit(0);
+    if (ra_fault_action == RA_CALL) {
+        ra_fault_call();
+        return 0;
+    }
     if (ra_fault_action == RA_FORK) {
         ra_fault_child = fork();
         return 0;
@@ -118,6 +123,14 @@ static inline size_t ra_shortened(size_t size)
 #define PyUnicode_FromString(...) RA_PY(PyUnicode_FromString, NULL, __VA_ARGS__)
 #define PyUnicode_InternFromString(...) \
     RA_PY(PyUnicode_InternFromString, NULL, __VA_ARGS__)
+
+#define PyObject_GetAttrString(...) RA_PY(PyObject_GetAttrString, NULL, __VA_ARGS__)
+#define PyWeakref_NewRef(...) RA_PY(PyWeakref_NewRef, NULL, __VA_ARGS__)
+
+#undef PyObject_GC_New
+#define PyObject_GC_New(type, object) \
+    (ra_fault(__FILE__, __LINE__, "PyObject_GC_New", 1) ? NULL \
+                                                        : (type *)_PyObject_GC_New(object))
 
 /* This one keeps or lets go of what it is given (N), also when it fails. */
 static inline PyObject *ra_lost(PyObject *value)

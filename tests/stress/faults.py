@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 C_CODE = HERE.parents[1] / "_cffi_build"
 
 #: What happens at the place where an allocation shall fail.
-FAIL, EXIT, FORK = range(3)
+FAIL, EXIT, FORK, CALL = range(4)
 #: What can be planted.
 PLANTED = {"leak": 1, "short block": 2, "overflow": 3}
 
@@ -88,6 +88,10 @@ class Faults:
         self._write(ctypes.c_int, "ra_fault_action", action)
         self._write(ctypes.c_long, "ra_fault_passed", 0)
         self._write(ctypes.c_long, "ra_fault_at", n)
+
+    def call(self, address: int) -> None:
+        """Let CALL call the C function at this address."""
+        self._write(ctypes.c_void_p, "ra_fault_call", address)
 
     def disarm(self) -> bool:
         """Let nothing fail any more; return whether something did."""

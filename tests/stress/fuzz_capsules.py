@@ -83,6 +83,8 @@ def by_table(offer: Offer) -> Any:
     capsule = refarray.zeros(0).__dlpack_c_exchange_api__
     answer = Table(Raw(capsule).address).to_object(offer.case.address)
     if answer.error is not None:
+        # A tensor that was refused stays with the caller, who deletes it.
+        Raw.at(offer.case.address).delete()
         raise answer.error
     return answer.result
 
@@ -216,7 +218,7 @@ def _wanted(way: Any, offer: Offer, seen: Seen) -> set[type[Exception]]:
 
 
 def _is_pair(announced: Any) -> bool:
-    return announced in ((1, 0), (2, 0))
+    return announced in ((1, 0), (2, 0), (1, 2**70))
 
 
 def _refused(offer: Offer, seen: Seen, error: Exception) -> None:

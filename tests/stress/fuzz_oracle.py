@@ -160,6 +160,8 @@ class Seen:
         if any_memory:
             if not self.bits or self.bits % 8:
                 return False
+            if self.dtype[1] < 8 and self.flags & 4 and self.name != "dltensor":
+                return False  # padded elements; a description is of packed ones
             if self.byte_offset and self.device != (1, 0):
                 # Where memory is known by a handle, nothing can be added to it.
                 return self._layout() and None

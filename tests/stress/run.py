@@ -192,6 +192,7 @@ STEPS: dict[str, Callable[[], str]] = {
     "exchange": tests(*EXCHANGE),
     "hostile": tests(*HOSTILE),
     "allocations": script("sanitized", "allocations", leaks=True),
+    "changes": script("sanitized", "changing"),
     "interrupts": script("sanitized", "interrupts"),
     "exits": script("faults", "exits"),
     "forks": script("faults", "forks"),

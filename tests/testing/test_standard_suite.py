@@ -18,7 +18,7 @@ pytest.importorskip("mpmath", reason="the oracle of the mathematical functions")
 
 from refarray.testing import standard
 from refarray.testing.standard import __main__ as command_line
-from refarray.testing.standard import runner
+from refarray.testing.standard import check_sums, runner
 from refarray.testing.standard.functions import FUNCTIONS, OPERATORS, UNARY_OPERATORS
 from refarray.testing.standard.runner import Check
 
@@ -253,6 +253,54 @@ def test_a_check_that_fails_itself_is_reported_under_its_name():
     (deviation,) = report.deviations
     assert deviation.given == "check_nothing"
     assert deviation.got == "RuntimeError: broken check"
+
+
+def one_after_another(x, *, axis, **options):
+    return np.add.accumulate(x, axis=axis).take(-1, axis=axis)
+
+
+def mean_of_such(x, *, axis, **options):
+    return one_after_another(x, axis=axis) / x.shape[axis]
+
+
+def std_of_such(x, *, axis, **options):
+    center = np.expand_dims(mean_of_such(x, axis=axis), axis)
+    return np.sqrt(np.mean((x - center) ** 2, axis=axis))
+
+
+@pytest.mark.parametrize(
+    ("function", "naive", "dtypes"),
+    [
+        ("sum", one_after_another, 4),
+        ("mean", mean_of_such, 4),
+        ("std", std_of_such, 2),
+        ("var", lambda x, **options: std_of_such(x, **options) ** 2, 2),
+    ],
+)
+def test_an_error_that_grows_with_the_number_of_terms_is_noted(function, naive, dtypes):
+    """Along both axes and in each dtype, as a note: no clause limits the error."""
+    checks = [check for check in check_sums.CHECKS if check.subject == function]
+    report = runner.run(Mutant(**{function: naive}), checks)
+    assert report.deviations == []
+    assert len(report.notes) == 2 * dtypes
+    assert {note.function for note in report.notes} == {function}
+
+
+def test_notes_are_shown_and_leave_the_exit_status(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(np, "sum", one_after_another)
+    monkeypatch.setattr(
+        command_line, "all_checks", lambda: check_sums.CHECKS, raising=True
+    )
+    target, rows = tmp_path / "report.json", tmp_path / "report.md"
+    files = ["--json", str(target), "--markdown", str(rows)]
+    assert command_line.main(["numpy", "--only", "sum", *files]) == 0
+    printed = capsys.readouterr().out
+    assert "Quality, where no clause demands it:" in printed
+    assert "sum(array of shape (100003, 2), axis=0)" in printed
+    content = json.loads(target.read_text())
+    assert content["deviations"] == []
+    assert {note["function"] for note in content["notes"]} == {"sum"}
+    assert "Quality, where no clause demands it:" in rows.read_text()
 
 
 def test_the_command_line(tmp_path, capsys):

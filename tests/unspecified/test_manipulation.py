@@ -130,3 +130,7 @@ def test_several_shifts_of_all_elements():
         xp.roll(xp.ones((2, 2)), (1, 1))
     with pytest.raises(ValueError, match="one shift"):
         xp.roll(xp.ones((2, 2)), (1, 1), axis=0)
+
+
+def test_roll_along_an_axis_that_is_named_twice():
+    assert values(xp.roll(xp.arange(5), (1, 2), axis=(0, -1))) == [2, 3, 4, 0, 1]

@@ -94,3 +94,21 @@ def test_differences_of_several_dtypes():
     assert xp.diff(x, prepend=xp.asarray([300], dtype=xp.int16)).dtype is xp.int16
     with pytest.raises(TypeError, match="promotion"):
         xp.diff(x, append=xp.asarray([1.0]))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "std", "var"])
+def test_the_error_of_a_sum_grows_with_the_logarithm(name):
+    """One column of equal terms: tests/standard/test_sums.py has the other cases."""
+    x = xp.full((10**6, 2), 0.1, dtype=xp.float32)
+    term = float(np.float32(0.1))
+    wanted = {"sum": term * 10**6, "mean": term}.get(name, 0.0)
+    scale = wanted or {"std": term, "var": term**2 * 1e-5}[name]
+    for came in values(getattr(xp, name)(x, axis=0)):
+        assert abs(came - wanted) < 1e-5 * scale
+
+
+def test_a_cumulative_sum_is_the_one_before_plus_a_term():
+    x = np.linspace(0.1, 0.3, 5000, dtype="float32")
+    sums = np.from_dlpack(xp.cumulative_sum(xp.asarray(x)))
+    assert sums[0] == x[0]
+    assert (sums[1:] == sums[:-1] + x[1:]).all()

@@ -15,8 +15,9 @@ def test_what_belongs_to_the_arrays_is_that_of_2025_12(version):
     xp = refarray.namespace(version)
     x = xp.ones(2, dtype=xp.float32)
     # With a complex scalar, an error before 2024.12.
-    assert (x + 1j).dtype is xp.complex64
-    assert xp.conj(x * 1j).dtype is xp.complex64
-    assert complex(xp.real(x)[0]) == 1
+    z = x + 1j
+    assert z.dtype is refarray.complex64
+    assert xp.multiply(z, z).dtype is xp.astype(x, z.dtype).dtype is z.dtype
+    assert complex(x[0]) == 1
     # A Python scalar in a function came with 2024.12.
     assert xp.add(1, x).dtype is xp.float32

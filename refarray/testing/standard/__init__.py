@@ -35,6 +35,7 @@ MODULES: tuple[str, ...] = (
     "check_manipulation",
     "check_joining",
     "check_statistical",
+    "check_sums",
     "check_accumulating",
     "check_searching",
     "check_sorting",

@@ -1,7 +1,7 @@
 """The command `python -m refarray standard NAMESPACE`: the values of the standard.
 
 Exit status: 0 no deviation, 1 deviations, 2 nothing could be checked: no such
-namespace, no such function, no mpmath.
+namespace, no such function, no mpmath. Notes on quality do not change it.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
             write(options.json, to_json(options.namespace, report))
         if report.deviations:
             print(table(report.deviations))
+        if report.notes:
+            print(f"Quality, where no clause demands it:\n\n{table(report.notes)}")
         functions = len({d.function for d in report.deviations})
         print(
             f"{options.namespace}: {report.cases} cases, {report.values} values; "
@@ -141,10 +143,19 @@ def to_markdown(namespace: str, report: Report) -> str:
         "",
         f"{report.cases} cases, {report.values} values compared.",
         "",
+        *_rows(report.deviations),
+    ]
+    if report.notes:
+        lines += ["", "Quality, where no clause demands it:", "", *_rows(report.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(deviations: Iterable[Deviation]) -> list[str]:
+    lines = [
         "| function | dtypes | given, for example | came | wanted | clause |",
         "|---|---|---|---|---|---|",
     ]
-    for group in grouped(report.deviations):
+    for group in grouped(deviations):
         first = group[0]
         cells = [
             f"`{first.function}`",
@@ -155,7 +166,7 @@ def to_markdown(namespace: str, report: Report) -> str:
             first.clause,
         ]
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def to_json(namespace: str, report: Report) -> str:
@@ -165,6 +176,7 @@ def to_json(namespace: str, report: Report) -> str:
         "cases": report.cases,
         "values": report.values,
         "deviations": [d._asdict() for d in report.deviations],
+        "notes": [d._asdict() for d in report.notes],
     }
     return json.dumps(content, indent=1)
 

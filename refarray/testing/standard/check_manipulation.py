@@ -70,6 +70,10 @@ def roll(xp: Any, report: Report) -> None:
             last = x.ndim - 1
             call.gives(_rolled(x, {0: 1, last: -1}), x, (1, -1), axis=(0, -1))
             call.gives(_rolled(x, {0: 4, last: 4}), x, 4, axis=(0, -1))
+            twice = "roll: each given axis is shifted by its element of shift"
+            call.gives(_rolled(x, {0: 3}), x, (1, 2), axis=(0, 0), clause=twice)
+            same = _rolled(x, {0: 1, last: 4})
+            call.gives(same, x, (5, 1, -1), axis=(-1, 0, last), clause=twice)
     x = distinct((2, 3), "int8")
     call.refused(Exception, x, 1, axis=2, clause=AXIS)
     call.refused(Exception, x, 1, axis=-3, clause=AXIS)

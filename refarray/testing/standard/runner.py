@@ -20,7 +20,8 @@ the array (``"__add__"``), or a free title containing a space. ``--only`` select
 failing call never stops the run. Inside, the methods of `Case` compare what came with
 what the clause wants: `equal` (exact), `near` (bounded in units in the last place),
 `true`, `raises`. They record a deviation, return False, and go on. Where the standard
-leaves a choice the check itself accepts every allowed outcome.
+leaves a choice the check itself accepts every allowed outcome. `better` records a note
+on quality instead: the library conforms, and others do better.
 
 Arrays are made and read by `arrays.py`, compared by `compare.py`.
 """
@@ -69,16 +70,21 @@ class Case:
 
     def deviates(self, got: object, wanted: object) -> None:
         """Record a deviation."""
-        self.report.deviations.append(
-            Deviation(
-                self.function,
-                self.dtype,
-                self.given,
-                compare.show(got),
-                compare.show(wanted),
-                self.clause,
-            )
-        )
+        self.report.deviations.append(self._deviation(got, wanted))
+
+    def _deviation(self, got: object, wanted: object) -> Deviation:
+        shown = compare.show(got), compare.show(wanted)
+        return Deviation(self.function, self.dtype, self.given, *shown, self.clause)
+
+    def better(self, condition: object, got: object, wanted: object) -> bool:
+        """Record a note on quality unless ``condition`` holds.
+
+        For what no clause demands and a good library has all the same.
+        """
+        if condition:
+            return True
+        self.report.notes.append(self._deviation(got, wanted))
+        return False
 
     def true(self, condition: object, got: object, wanted: object) -> bool:
         """Record a deviation unless ``condition`` holds."""
@@ -183,6 +189,7 @@ class Report:
 
     xp: Any
     deviations: list[Deviation] = field(default_factory=list)
+    notes: list[Deviation] = field(default_factory=list)
     cases: int = 0
     values: int = 0
 

@@ -1,0 +1,33 @@
+"""Objects that stand for something in this process: memory, a stream, a record in C.
+
+Such an object holds an address or a handle. A copy of the number alone would outlive
+what it stands for, and in another process it stands for nothing. So copies are the
+object itself, and a pickle is refused.
+
+Next: `layout.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
+
+
+class ProcessBound:
+    """An object that `copy` and `deepcopy` return as it is, and `pickle` refuses."""
+
+    __slots__ = ()
+
+    #: What to do in place of pickling it.
+    _instead: ClassVar[str]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled: it holds an address or a "
+            f"handle that means something in this process only. {self._instead}"
+        )
