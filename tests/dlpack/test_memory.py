@@ -167,6 +167,32 @@ def test_a_copy_is_compact_and_new(layout):
         assert -1 not in a
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_a_producer_says_of_writing_is_passed_on(read_only):
+    a = np.arange(3.0)
+    a.flags.writeable = not read_only
+    tensor = Tensor.from_dlpack(a)
+    assert tensor.read_only is read_only
+    assert np.from_dlpack(tensor).flags.writeable is not read_only
+    # A copy belongs to the consumer alone, and may be written.
+    capsule = tensor.__dlpack__(max_version=(1, 0), copy=True)
+    assert managed_tensor(capsule)[1].flags == Flags.IS_COPIED
+    x = from_capsule(capsule)
+    x[0] = 9.0
+    assert a.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_copy_has_all_lanes_of_an_element():
+    # Vectors of four floats: the bytes are those of three rows of four.
+    a = np.arange(24, dtype="float32").reshape(6, 4)
+    tensor = Tensor(a.ctypes.data, (3,), (2, 32, 4), strides=(2,), owner=a)
+    capsule = tensor.__dlpack__(max_version=(1, 0), copy=True)
+    raw = forge.Raw(capsule)
+    assert (raw.shape, raw.strides, raw.dtype) == ((3,), (1,), (2, 32, 4))
+    copied = bytes(forge.ffi.buffer(forge.ffi.cast("char *", raw.first), 48))
+    assert copied == a[::2].tobytes()
+
+
 def test_the_stream_reaches_the_owner():
     seen = []
     tensor = Tensor(0x1000, (2,), "float32", device=(2, 0), synchronize=seen.append)

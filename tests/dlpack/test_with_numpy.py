@@ -320,3 +320,23 @@ class TestFromDlpack:
     def test_copy_is_a_bool(self):
         with pytest.raises(TypeError, match="copy must be"):
             xp.from_dlpack(np.arange(3.0), copy=1)
+
+
+@pytest.mark.parametrize(
+    ("max_version", "name"),
+    [
+        (None, "dltensor"),
+        ((0, 8), "dltensor"),
+        ((1, 0), "dltensor_versioned"),
+        ((1, 3), "dltensor_versioned"),
+    ],
+)
+def test_a_bare_capsule_has_the_form_that_was_asked_for(max_version, name):
+    x = xp.ones(3)
+    assert managed_tensor(to_capsule(x, max_version=max_version))[0] == name
+    frozen = xp.broadcast_to(x, (2, 3))
+    if name == "dltensor":
+        with pytest.raises(BufferError, match="legacy capsule cannot say so"):
+            to_capsule(frozen, max_version=max_version)
+    else:
+        assert from_capsule(to_capsule(frozen, max_version=max_version))._read_only
