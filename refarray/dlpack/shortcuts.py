@@ -43,16 +43,15 @@ def _ask_numpy(x: Any) -> Any:
 
 
 def _ask_torch(x: Any) -> Any:
-    # Pinned memory a GPU may be writing to: that needs the whole conversation.
-    if x.is_cpu and not x.is_pinned():
-        return x.__dlpack__(max_version=VERSION)
-    return None
+    try:
+        # Pinned memory a GPU may be writing to: that needs the whole conversation.
+        is_plain = x.is_cpu and not x.is_pinned()
+    except AttributeError:
+        return ask(x)  # a stand-in for torch, as test suites have
+    return x.__dlpack__(max_version=VERSION) if is_plain else None
 
 
-def _torch() -> Callable[[Any], bool]:
-    # None if a test suite has a class of that name and never imported torch. It has no
-    # version, and the AttributeError leads to the usual way.
-    torch: Any = sys.modules.get("torch")
+def _torch(torch: Any) -> Callable[[Any], bool]:
     version = torch.version
     # Only a torch for accelerators has such memory, and the question takes its time.
     pins = version.cuda or version.hip or getattr(version, "xpu", None)
@@ -69,26 +68,29 @@ def _torch() -> Callable[[Any], bool]:
     return is_plain
 
 
-def _paddle() -> Callable[[Any], bool]:
+def _paddle(paddle: Any) -> Callable[[Any], bool]:
     def is_plain(x: Any) -> bool:
         return bool(x.stop_gradient and x.is_dense() and x.place.is_cpu_place())
 
     return is_plain
 
 
-_KNOWN = {("torch", "Tensor"): _torch, ("paddle", "Tensor"): _paddle}
+_KNOWN = {"torch": _torch, "paddle": _paddle}
 
 
-_DEVICE = "__dlpack_device__"
+def _tensor_of(library: str) -> Any:
+    """Return the class `Tensor` of a library, if that is imported.
+
+    Others may bear the name only: a class can call itself torch.Tensor.
+    """
+    return getattr(sys.modules.get(library), "Tensor", None)
 
 
 def _is_tensor_of_torch(kind: type) -> bool:
     """Tell whether `kind` is torch.Tensor, or a subclass that lies where it says."""
-    return any(
-        (base.__module__, base.__qualname__) == ("torch", "Tensor")
-        and getattr(kind, _DEVICE, kind) is getattr(base, _DEVICE, base)
-        for base in kind.__mro__
-    )
+    tensor = _tensor_of("torch")
+    where = "__dlpack_device__"
+    return tensor in kind.__mro__ and getattr(kind, where) is getattr(tensor, where)
 
 
 # The way to the memory of each type that has been met. Weak references, because a type
@@ -103,13 +105,13 @@ def way_to(kind: type) -> Way:
         way = _ask_numpy
     elif _is_tensor_of_torch(kind):
         way = _ask_torch
-    make = _KNOWN.get((kind.__module__, kind.__qualname__))
-    api = getattr(kind, "__dlpack_c_exchange_api__", None)
-    if make is not None and api is not None:
-        try:
-            way = (api, make())
-        except AttributeError:
-            pass  # another release, without one of the questions: the usual way
+    for library, make in _KNOWN.items():
+        api = getattr(kind, "__dlpack_c_exchange_api__", None)
+        if kind is _tensor_of(library) and api is not None:
+            try:
+                way = (api, make(sys.modules[library]))
+            except AttributeError:
+                pass  # another release, without one of the questions: the usual way
     if len(ways) >= 256:  # references to types made on the fly must not pile up
         ways.clear()
     try:

@@ -160,7 +160,14 @@ def test_no_traceback_keeps_the_producer(function, make):
 
 
 @pytest.mark.parametrize(
-    "module", [None, SimpleNamespace(), SimpleNamespace(version=SimpleNamespace())]
+    "module",
+    [
+        None,
+        SimpleNamespace(),
+        SimpleNamespace(version=SimpleNamespace()),
+        SimpleNamespace(Tensor=None),  # the stub, set below
+        SimpleNamespace(Tensor=None, version=SimpleNamespace()),
+    ],
 )
 def test_a_class_that_calls_itself_a_tensor_of_torch(monkeypatch, module):
     if module is None:
@@ -179,5 +186,7 @@ def test_a_class_that_calls_itself_a_tensor_of_torch(monkeypatch, module):
             return CPU
 
     Stub.__module__, Stub.__qualname__ = "torch", "Tensor"
+    if isinstance(module, SimpleNamespace) and hasattr(module, "Tensor"):
+        module.Tensor = Stub
     for _ in range(2):
         assert memoryview(xp.from_dlpack(Stub())).tolist() == [0.0, 1.0, 2.0]
