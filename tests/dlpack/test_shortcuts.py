@@ -7,6 +7,7 @@ functions are called and counted. The libraries themselves are in tests/field.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,8 @@ import refarray as xp
 from refarray.testing import exchange
 from refarray.testing.forge import READ_ONLY, Tensor, forge
 from refarray.testing.producers import Producer
+
+pytestmark = pytest.mark.usefixtures("unguarded")
 
 GOOD = Tensor.of([1.0, 2.0, 3.0], (3,))
 TABLE = exchange.capsule(exchange.table())
@@ -76,19 +79,23 @@ class PaddleStub(Stub):
         return SimpleNamespace(is_cpu_place=lambda: self.state.get("on_cpu", True))
 
 
-def named(base: type, library: str, **attributes: Any) -> Any:
-    """Return a new class that refarray takes for that library's tensor."""
-    kind = type("Tensor", (base,), attributes)
-    kind.__module__ = library
-    return kind
+#: What torch says of itself: it is built for accelerators, and may pin memory.
+VERSION = SimpleNamespace(cuda="13.0", hip=None)
 
 
 @pytest.fixture
-def torch(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A torch for accelerators, which may pin memory."""
-    version = SimpleNamespace(cuda="13.0", hip=None)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(version=version))
-    return named(TorchStub, "torch")
+def library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Put a stand-in for a library in its place, and return its new tensor type."""
+
+    def install(name: str, *, version: Any = VERSION, **attributes: Any) -> Any:
+        base = {"torch": TorchStub, "paddle": PaddleStub}[name]
+        kind = type("Tensor", (base,), attributes)
+        kind.__module__ = name
+        module = SimpleNamespace(Tensor=kind, version=version)
+        monkeypatch.setitem(sys.modules, name, module)
+        return kind
+
+    return install
 
 
 def came_through_the_table(x: Any) -> bool:
@@ -99,55 +106,56 @@ def came_through_the_table(x: Any) -> bool:
     return through_table
 
 
-def test_a_plain_tensor_comes_through_the_table(torch: Any) -> None:
-    assert came_through_the_table(torch())
-    assert came_through_the_table(named(PaddleStub, "paddle")())
+def test_a_plain_tensor_comes_through_the_table(library: Any) -> None:
+    for name in ("torch", "paddle"):
+        assert came_through_the_table(library(name)())
 
 
 @pytest.mark.parametrize("state", ["requires_grad", "is_conj", "is_neg", "is_pinned"])
-def test_a_tensor_of_torch_that_is_not_plain_is_asked(torch: Any, state: str) -> None:
-    x = torch(**{state: True})
-    assert not came_through_the_table(x)
-    assert torch().is_cpu and came_through_the_table(torch())
+def test_a_tensor_of_torch_that_is_not_plain_is_asked(library: Any, state: str) -> None:
+    kind = library("torch")
+    assert not came_through_the_table(kind(**{state: True}))
+    assert came_through_the_table(kind())
 
 
 @pytest.mark.parametrize("state", ["stop_gradient", "is_dense", "on_cpu"])
-def test_a_tensor_of_paddle_that_is_not_plain_is_asked(state: str) -> None:
-    kind = named(PaddleStub, "paddle")
+def test_a_tensor_of_paddle_that_is_not_plain_is_asked(
+    library: Any, state: str
+) -> None:
+    kind = library("paddle")
     assert not came_through_the_table(kind(**{state: False}))
     assert came_through_the_table(kind())
 
 
 @pytest.mark.parametrize("kind", [BufferError, RuntimeError])
-def test_what_the_table_refuses_is_asked_for(torch: Any, kind: type[Exception]) -> None:
+def test_what_the_table_refuses_is_asked_for(
+    library: Any, kind: type[Exception]
+) -> None:
     # The object then says itself what is wrong, if anything is.
-    assert not came_through_the_table(torch(refusal=kind("sample")))
+    assert not came_through_the_table(library("torch")(refusal=kind("sample")))
 
 
-def test_another_error_of_the_table_arrives(torch: Any) -> None:
-    error = KeyError("sample")
+def test_another_error_of_the_table_arrives(library: Any) -> None:
+    kind, error = library("torch"), KeyError("sample")
     for _ in range(2):
         with pytest.raises(KeyError) as caught:
-            xp.from_dlpack(torch(refusal=error))
+            xp.from_dlpack(kind(refusal=error))
         assert caught.value is error
 
 
-def test_a_library_that_is_not_listed_is_asked() -> None:
-    assert not came_through_the_table(named(TorchStub, "another")())
+@pytest.mark.parametrize("base", [TorchStub, PaddleStub, Stub])
+def test_a_table_of_another_library_is_not_used(base: Any) -> None:
+    assert not came_through_the_table(base())
 
 
-@pytest.mark.parametrize("library", ["torch", "paddle"])
-def test_a_table_on_a_subclass_is_not_used(torch: Any, library: str) -> None:
+@pytest.mark.parametrize("name", ["torch", "paddle"])
+def test_a_table_on_a_subclass_is_not_used(library: Any, name: str) -> None:
     # A subclass may give another meaning to its memory, and inherits the table.
-    base = named({"torch": TorchStub, "paddle": PaddleStub}[library], library)
-    assert not came_through_the_table(type("Mine", (base,), {})())
+    assert not came_through_the_table(type("Mine", (library(name),), {})())
 
 
-def test_a_release_of_torch_without_versions_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
-    assert not came_through_the_table(named(TorchStub, "torch")())
+def test_a_release_of_torch_without_versions_is_asked(library: Any) -> None:
+    assert not came_through_the_table(library("torch", version=None)())
 
 
 # Without a table, or where it is not used ---------------------------------------------
@@ -161,22 +169,26 @@ def asked(x: Producer) -> list[str]:
     return [name for name, _ in x.calls]
 
 
-def test_a_tensor_that_says_it_is_on_the_host_is_not_asked_for_its_device() -> None:
-    kind = named(TorchStub, "torch", __dlpack_c_exchange_api__=None)
-    assert asked(kind()) == ["__dlpack__"]
-    assert asked(type("Mine", (kind,), {})()) == ["__dlpack__"]
+@pytest.fixture
+def torch(library: Any) -> Any:
+    """A release of torch that has no table."""
+    return library("torch", __dlpack_c_exchange_api__=None)
 
 
-def test_pinned_memory_is_asked_for_its_device() -> None:
+def test_a_tensor_that_says_it_is_on_the_host_is_not_asked_for_its_device(
+    torch: Any,
+) -> None:
+    assert asked(torch()) == ["__dlpack__"]
+    assert asked(type("Mine", (torch,), {})()) == ["__dlpack__"]
+
+
+def test_pinned_memory_is_asked_for_its_device(torch: Any) -> None:
     # A GPU may be writing to it.
-    kind = named(TorchStub, "torch", __dlpack_c_exchange_api__=None)
-    assert asked(kind(is_pinned=True)) == ["__dlpack_device__", "__dlpack__"]
+    assert asked(torch(is_pinned=True)) == ["__dlpack_device__", "__dlpack__"]
 
 
-def test_a_subclass_with_a_device_of_its_own_is_asked_for_it() -> None:
-    kind = named(TorchStub, "torch", __dlpack_c_exchange_api__=None)
-
-    class Elsewhere(kind):
+def test_a_subclass_with_a_device_of_its_own_is_asked_for_it(torch: Any) -> None:
+    class Elsewhere(torch):
         def __dlpack_device__(self) -> tuple[int, int]:
             return super().__dlpack_device__()
 
