@@ -1,5 +1,6 @@
 """Host memory: alignment, the cache and its bound, and what happens without any."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -15,7 +16,11 @@ from refarray._memory.native import allocate, view
 
 @pytest.fixture
 def cache():
-    """Start and leave with an empty cache of the usual limit."""
+    """Start and leave with an empty cache of the usual limit.
+
+    Garbage of earlier tests would be counted if it were collected in between.
+    """
+    gc.collect()
     limit = memory.statistics().cache_limit
     memory.empty_cache()
     yield memory
