@@ -104,6 +104,17 @@ def test_the_cache_keeps_to_its_limit_and_prefers_what_was_used_last(cache):
     assert cache.statistics().cached_bytes <= 100_000, "too large to be kept at all"
 
 
+@pytest.mark.needs_cache
+def test_memory_of_one_size_keeps_to_the_limit_too(cache):
+    # Nothing else could make room for it.
+    cache.set_cache_limit(100_000)
+    arrays = [new(30_000) for _ in range(8)]
+    while arrays:
+        arrays.pop()
+        assert cache.statistics().cached_bytes <= 100_000
+    assert cache.statistics().cached_bytes > 0
+
+
 def test_a_limit_of_zero_keeps_nothing(cache):
     del arrays_of(cache)[:]
     cache.set_cache_limit(0)
