@@ -10,8 +10,9 @@ garbage collections; changing.py at each place in C where another thread could.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from math import prod
 from typing import Any
 
@@ -132,6 +133,38 @@ CASES = [
 
 #: Given the change to make, a context in which it is made at some moment.
 Moment = Callable[[Callable[[], None]], AbstractContextManager[Any]]
+
+
+class _Garbage:
+    """Makes a change when it is collected."""
+
+    def __init__(self, change: Callable[[], None]) -> None:
+        self.change, self.itself = change, self
+
+    def __del__(self) -> None:
+        self.change()
+
+
+def in_collection(allocations: int) -> Moment:
+    """Return a moment: after so many more objects, the garbage collector runs."""
+
+    @contextmanager
+    def moment(change: Callable[[], None]) -> Iterator[None]:
+        threshold, was_enabled = gc.get_threshold(), gc.isenabled()
+        gc.collect()
+        gc.disable()
+        _Garbage(change)
+        gc.set_threshold(gc.get_count()[0] + allocations, 10**6, 10**6)
+        gc.enable()
+        try:
+            yield
+        finally:
+            gc.set_threshold(*threshold)
+            gc.collect()
+            if not was_enabled:
+                gc.disable()
+
+    return moment
 
 
 def check(way: str, field: str, moment: Moment) -> None:

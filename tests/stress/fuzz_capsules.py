@@ -13,6 +13,7 @@ import json
 from itertools import count
 from typing import Any
 
+import changes
 import fuzz_actions
 import fuzz_input
 import guarded
@@ -95,6 +96,11 @@ WAYS = [by_capsule, by_plain_from_dlpack, by_from_dlpack, by_description, by_tab
 def check(data: bytes) -> None:
     """Judge one input; AssertionError if anything is not as it should be."""
     source = Source(data)
+    if source.data[:1] == b"\xff":  # a tensor that changes while it is imported
+        source.byte()
+        moment = changes.in_collection(1 + source.byte() % 30)
+        changes.check(*source.choose(changes.CASES), moment)
+        return
     number = next(_places) % len(_structs)
     if number in _before:
         old, calls = _before.pop(number)

@@ -19,13 +19,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
-from machine_model import Holder, Pair, library, part_of
+from machine_model import Holder, Owner, Pair, library, part_of
 
 import refarray as xp
 from refarray import dlpack
@@ -48,6 +49,7 @@ class Machine(RuleBasedStateMachine):
         self.before = statistics()
         self.pairs: list[Pair] = []
         self.capsules: list[tuple[Any, Any]] = []
+        self.owners: list[ref[Owner]] = []
         self.other: ThreadPoolExecutor | None = None
 
     def do(self, function: Callable[[], Any]) -> Any:
@@ -234,6 +236,44 @@ class Machine(RuleBasedStateMachine):
             with ThreadPoolExecutor(4) as pool:
                 list(pool.map(work, range(4)))
 
+    @precondition(lambda self: self.pairs)
+    @rule(number=numbers, links=st.integers(1, 200))
+    def pass_on(self, number: int, links: int) -> None:
+        """The memory goes to NumPy and back many times."""
+        pair = self.at(number)
+        if not pair.model.size:
+            return  # NumPy forgets that it may not be written
+
+        def chain() -> Any:
+            x = pair.x
+            for _ in range(links):
+                x = np.from_dlpack(x) if isinstance(x, xp.Array) else xp.from_dlpack(x)
+            return x
+
+        self.add(self.do(chain), pair.model)
+
+    @precondition(lambda self: self.pairs)
+    @rule(number=numbers, closed=st.booleans(), lends=st.booleans())
+    def own(self, number: int, closed: bool, lends: bool) -> None:
+        """An object owns the memory, and keeps an array over it: a cycle."""
+        pair = self.at(number)
+        if not pair.is_ours or not pair.model.size:
+            return
+
+        def give() -> Any:
+            owner = Owner(pair.x)
+            x = owner.lend(as_buffer=lends)
+            owner.kept = [x, x[...]] if closed else None
+            self.owners.append(ref(owner))
+            return x
+
+        self.add(self.do(give), pair.model)
+
+    @rule()
+    def collect(self) -> None:
+        """The garbage collector runs."""
+        self.do(gc.collect)
+
     # ---- Computing and writing -------------------------------------------------------
 
     @precondition(lambda self: self.pairs)
@@ -331,6 +371,7 @@ class Machine(RuleBasedStateMachine):
             assert left == getattr(self.before, made) - getattr(self.before, deleted)
         assert now.live_bytes == self.before.live_bytes
         assert now.live_buffers == self.before.live_buffers
+        assert not any(owner() for owner in self.owners), "an owner was not collected"
 
 
 ROUND = 100  # runs

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import refarray as xp
+from refarray import dlpack
 
 
 @dataclass
@@ -62,3 +63,16 @@ def part_of(numbers: list[tuple[int, int, int]], shape: tuple[int, ...]) -> Any:
 def library(pair: Pair) -> Any:
     """Return the namespace for an array."""
     return xp if pair.is_ours else np
+
+
+class Owner:
+    """Owns the memory of an array, and describes it or lends it as a buffer."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.kept: Any = None
+
+    def lend(self, as_buffer: bool) -> Any:
+        """Return an array over the memory, which keeps this object alive."""
+        take = dlpack.Tensor.from_buffer if as_buffer else dlpack.Tensor.from_array
+        return xp.from_dlpack(replace(take(self.x), owner=self))
