@@ -216,3 +216,39 @@ def test_what_follows_a_read_only_array_is_writable(make: str, way: str) -> None
         y += 1.0
         assert not memoryview(y).readonly
         assert float(y[0]) == 6.0
+
+
+def set_strides(seen: np.ndarray) -> None:
+    seen.strides = (8, 16)
+
+
+def set_shape(seen: np.ndarray) -> None:
+    seen.shape = (4,)
+
+
+def set_dtype(seen: np.ndarray) -> None:
+    seen.dtype = np.int64
+
+
+@pytest.mark.filterwarnings("ignore:Setting the:DeprecationWarning")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda seen: seen.setflags(write=False),
+        set_strides,
+        set_shape,
+        set_dtype,
+    ],
+    ids=["read-only", "strides", "shape", "dtype"],
+)
+def test_what_was_done_to_a_view_is_not_taken_over(
+    change: Callable[[np.ndarray], None],
+) -> None:
+    x = used((2, 2))
+    change(x._view)
+    del x
+    for _ in range(3):
+        y = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+        y += 1.0
+        assert np.asarray(y + y).tolist() == [[4.0, 6.0], [8.0, 10.0]]
+        assert np.from_dlpack(y).tolist() == [[2.0, 3.0], [4.0, 5.0]]
