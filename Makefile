@@ -12,9 +12,9 @@ DOCS   := .environments/docs
 
 BUILD_FILES := pyproject.toml setup.py $(wildcard _cffi_build/*.c _cffi_build/*.h _cffi_build/*.py)
 
-.PHONY: help demo test array-api-tests field upstream memcheck stress fuzz long-run dlpack-matrix clients \
-        client-profiles engines lint format types pyright layers bench docs wheels \
-        test-wheel clean
+.PHONY: help demo test test-fast array-api-tests field upstream memcheck stress fuzz \
+        long-run dlpack-matrix clients client-profiles engines lint format types pyright \
+        layers bench docs wheels test-wheel clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -25,6 +25,13 @@ demo: $(VENV)/installed ## share an array with NumPy and see every field of the 
 
 test: $(VENV)/test ## the test suite
 	@$(BIN)/python -m pytest -n auto
+
+# In one process: workers would take longer to start than these tests take to run.
+FAST := tests/base tests/dlpack tests/native tests/profiles tests/standard tests/unspecified \
+        tests/test_array.py tests/test_buffer_protocol.py tests/test_long_integers.py \
+        tests/test_public_api.py tests/test_signatures.py
+test-fast: $(VENV)/test ## the tests of the core that are not slow [ARGS="-k promote"]
+	@$(BIN)/python -m pytest -q -m "not slow" $(FAST) $(ARGS)
 
 # VERSION of the standard, EXAMPLES for each test; with CORRECTED=1, two lines of the suite
 # that are wrong for 2021.12 and 2022.12 are replaced first. DEVICE=simulated makes a

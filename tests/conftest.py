@@ -7,9 +7,12 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterator
 
 import pytest
 
+from refarray import _native
+from refarray._base import profile
 from refarray.memory import statistics
 
 COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
@@ -102,3 +105,15 @@ def pytest_collection_finish():
 def balance():
     """`with balance:` asserts that what is made inside is given back inside."""
     return Balance()
+
+
+@pytest.fixture
+def unguarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if no profile had been used: after one was, refarray takes no shortcut."""
+    was_used = profile.guarded
+    monkeypatch.setattr(profile, "guarded", False)
+    _native.register_guard(None, None)
+    yield
+    if was_used:
+        for hook in profile.on_guard:
+            hook()

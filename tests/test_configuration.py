@@ -61,6 +61,25 @@ def test_each_target_named_is_there(name: str) -> None:
     assert named <= targets()
 
 
+def test_each_target_is_phony_and_has_its_line_in_the_help() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY:((?:.*\\\n)*.*)", makefile, flags=re.MULTILINE)
+    assert phony
+    assert set(phony[1].replace("\\", "").split()) == targets()
+    helped = re.findall(r"^([a-z-]+):.*## \S", makefile, flags=re.MULTILINE)
+    assert set(helped) == targets()
+
+
+def test_what_the_fast_tests_are_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    fast = re.search(r"^FAST :=((?:.*\\\n)*.*)", makefile, flags=re.MULTILINE)
+    assert fast
+    paths = fast[1].replace("\\", "").split()
+    assert "tests/base" in paths
+    for path in paths:
+        assert (ROOT / path).exists(), path
+
+
 def test_the_forge_runs_what_ci_runs() -> None:
     """Each target of .ci/run has a job."""
     workflow = asked_for((FORGE / "workflows" / "test.yml").read_text())

@@ -72,7 +72,7 @@ HERE = [
     report
     for report in REPORTS
     if report.path.parent.name not in upstream.IN_SUITE
-    and installed(report.lines["Needs"].split(",")[0])
+    and installed(re.split(r",| \(", report.lines["Needs"])[0])
 ]
 
 
@@ -82,7 +82,7 @@ def test_a_script_shows_its_defect(report: upstream.Report) -> None:
     project = report.path.parent.name
     there, printed = upstream.run(report, sys.executable, dict(os.environ))
     record = DATA[project]
-    if installed(report.lines["Needs"].split(",")[0]) == record["version"]:
+    if upstream.version(project, sys.executable) == record["version"]:
         assert there == record["found"][report.name]["there"]
     assert printed
 

@@ -42,6 +42,7 @@ PROJECTS = {
     "array_api_strict": "array-api-strict",
     "array_api_tests": "array-api-tests",
     "cuda_core": "cuda.core",
+    "dlpack": "DLPack",
     "dpnp": "dpnp",
     "drjit": "Dr.Jit",
     "jax": "JAX",
@@ -58,8 +59,10 @@ PROJECTS = {
     "tvm_ffi": "TVM FFI",
     "warp": "Warp",
 }
-#: What is no library: its reports run in the clone of the suite.
+#: Not libraries: their reports run in the clone of the suite.
 IN_SUITE = ("array_api", "array_api_tests")
+#: Not a library either: questions about the header, which need refarray only.
+HEADER = "dlpack"
 
 KEYS = ("Rule", "Says", "Reported", "Needs")
 
@@ -70,8 +73,9 @@ What the checks of refarray found in other projects, ready to be reported: a par
 and a script for each defect. A script needs the library and NumPy; where a capsule must
 be forged, refarray does it, and the script says so. It prints what is wrong and exits
 with 1, or with 0 once that is repaired. `make upstream` runs them all, each in an
-environment with the library, and writes these pages; `make upstream
-LIBRARIES="torch jax"` does two of them.
+environment with the library, and writes these pages; `make upstream LIBRARIES="torch
+jax"` does two of them. The reports to DLPack ask what its header means; their scripts
+show what happens between two libraries that read it differently.
 
 Here are crashes, wrong values and memory that is freed twice or shared when it should
 not be. Everything else that a library does otherwise than the rules is in the
@@ -150,6 +154,8 @@ def run(report: Report, python: str, variables: dict[str, str]) -> tuple[bool, s
 
 def place(project: str) -> tuple[str, dict[str, str]]:
     """Return the interpreter for a project, and its variables. Raises NotInstalled."""
+    if project == HEADER:
+        return sys.executable, Environment("refarray").variables()
     if project not in IN_SUITE:
         environment = Environment(project)
         environment.build()
@@ -164,6 +170,9 @@ def version(project: str, python: str) -> str:
     if project in IN_SUITE:
         folder = SUITE / "array-api" if project == "array_api" else SUITE
         ask = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    elif project == HEADER:
+        code = "from refarray.dlpack.shortcuts import VERSION; print(*VERSION, sep='.')"
+        ask = [python, "-c", code]
     else:
         package = reports(project)[0].lines["Needs"].split(",")[0]
         code = f"import importlib.metadata as m; print(m.version({package!r}))"
@@ -233,7 +242,8 @@ def page(project: str, record: dict[str, Any]) -> str:
             text += [f"{report.text}\n"]
         if not result["there"]:
             text += [f"**Repaired** in {record['version']}.\n"]
-        text += [f"- Broken: {broken}"] if broken != "-" else []
+        label = "About" if project == HEADER else "Broken"
+        text += [f"- {label}: {broken}"] if broken != "-" else []
         text += [
             f"- Upstream: {linked(report.lines['Reported'])}",
             f"- Needs: {report.lines['Needs']}\n",

@@ -233,6 +233,7 @@ def test_capsules_over_nothing(name, wild):
 
 # The inspector lets the kernel copy memory that may be nobody's, by write(), which
 # AddressSanitizer stops before the kernel can say that nothing is there.
+@pytest.mark.slow
 @pytest.mark.not_under_sanitizers("reads memory that may be nobody's")
 def test_random_structs():
     # In a process of its own: what this must not do is end it.

@@ -100,6 +100,7 @@ def test_a_refused_capsule_gives_its_memory_back(balance):
             xp.from_dlpack(np.zeros(3, np.longdouble))
 
 
+@pytest.mark.slow
 @pytest.mark.not_under_valgrind("measures memory, of which it keeps much")
 @pytest.mark.not_under_sanitizers("measures memory, of which they keep much")
 def test_a_hundred_thousand_round_trips_lose_nothing(balance):

@@ -13,7 +13,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -230,7 +229,7 @@ sys.exit(failed)
 
 @pytest.mark.needs("fork")
 @pytest.mark.not_under_valgrind("runs in a child, which it does not follow")
-@pytest.mark.parametrize("workers", [0, 4])
+@pytest.mark.parametrize("workers", [0, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_fork_with_live_arrays(workers):
     result = python(FORK.replace("WORKERS", str(workers)))
     assert (result.returncode, result.stderr) == (0, "")
@@ -272,16 +271,19 @@ def test_of_threads_that_take_the_same_capsule_one_gets_it(balance, take):
         taken.clear()
 
 
-SECONDS = 10
+ROUNDS = 5000
 THREADS = 16
 
 
 class Crowd:
-    """Threads that exchange, and leave what they got where others find and drop it."""
+    """Threads that exchange, and leave what they got where others find and drop it.
 
-    def __init__(self, seconds=SECONDS):
+    Each goes on as long as `goes_on`, called with its number of rounds, returns True.
+    """
+
+    def __init__(self, goes_on):
         self.shelf, self.lock = [None] * 64, threading.Lock()
-        self.until = time.monotonic() + seconds
+        self.goes_on = goes_on
         self.failures = []
         self.rounds = []
 
@@ -289,7 +291,7 @@ class Crowd:
         rng = random.Random(seed)
         rounds = 0
         try:
-            while time.monotonic() < self.until:
+            while self.goes_on(rounds):
                 self.exchange(rng)
                 rounds += 1
         except BaseException as error:
@@ -331,13 +333,14 @@ class Crowd:
                 assert float(thing[0]) == float(thing[-1]) == value
 
 
-@pytest.mark.not_under_valgrind("makes too few rounds in its time")
-def test_sixteen_threads_exchange_for_ten_seconds(balance):
+@pytest.mark.slow
+@pytest.mark.not_under_valgrind("takes many minutes there")
+def test_sixteen_threads_exchange(balance):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
         with balance:
-            crowd = Crowd()
+            crowd = Crowd(lambda rounds: rounds < ROUNDS)
             threads = [
                 threading.Thread(target=crowd.work, args=(seed,))
                 for seed in range(THREADS)
@@ -350,4 +353,4 @@ def test_sixteen_threads_exchange_for_ten_seconds(balance):
     finally:
         sys.setswitchinterval(interval)
     assert crowd.failures == []
-    assert sum(crowd.rounds) > 100 * THREADS
+    assert crowd.rounds == [ROUNDS] * THREADS

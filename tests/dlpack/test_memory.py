@@ -146,6 +146,35 @@ def test_padded_elements_are_not_taken_for_packed(balance, code):
 
 
 @pytest.mark.parametrize(
+    "dtype", [(17, 4, 1), (17, 4, 3), (6, 1, 1), (0, 12, 1), (2, 0, 1), (2, 32, 0)]
+)
+def test_elements_without_addresses_are_refused(dtype):
+    x = Producer(forge.Tensor(0x1000, (2,), (1,), dtype=dtype))
+    with pytest.raises(BufferError, match="have no addresses of their own"):
+        Tensor.from_dlpack(x)
+    assert x.deleter_calls == [1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "compact"),
+    [
+        ((1, 3), (77, 1), (3, 1)),
+        ((2, 1), (5, -9), (5, 1)),
+        ((2, 0, 3), (7, 7, 7), (3, 3, 1)),
+    ],
+)
+def test_strides_without_a_meaning_are_made_compact(shape, strides, compact):
+    # PyTorch counts an empty axis as one, too.
+    taken = Tensor.from_dlpack(Producer(forge.Tensor(0x1000, shape, strides)))
+    assert (taken.shape, taken.strides) == (shape, compact)
+    given = Tensor(0x1000, shape, "float64", strides=strides)
+    raw = forge.Raw(given.__dlpack__(max_version=(1, 0)))
+    assert (raw.shape, raw.strides) == (shape, compact)
+    # The header: the data of a tensor without elements should be NULL.
+    assert raw.data == (0 if 0 in shape else 0x1000)
+
+
+@pytest.mark.parametrize(
     "layout", ["strided", "reversed", "transposed", "0-d", "empty"]
 )
 def test_a_copy_is_compact_and_new(layout):
@@ -165,6 +194,32 @@ def test_a_copy_is_compact_and_new(layout):
     if a.size:
         x[...] = -1
         assert -1 not in a
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_a_producer_says_of_writing_is_passed_on(read_only):
+    a = np.arange(3.0)
+    a.flags.writeable = not read_only
+    tensor = Tensor.from_dlpack(a)
+    assert tensor.read_only is read_only
+    assert np.from_dlpack(tensor).flags.writeable is not read_only
+    # A copy belongs to the consumer alone, and may be written.
+    capsule = tensor.__dlpack__(max_version=(1, 0), copy=True)
+    assert managed_tensor(capsule)[1].flags == Flags.IS_COPIED
+    x = from_capsule(capsule)
+    x[0] = 9.0
+    assert a.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_copy_has_all_lanes_of_an_element():
+    # Vectors of four floats: the bytes are those of three rows of four.
+    a = np.arange(24, dtype="float32").reshape(6, 4)
+    tensor = Tensor(a.ctypes.data, (3,), (2, 32, 4), strides=(2,), owner=a)
+    capsule = tensor.__dlpack__(max_version=(1, 0), copy=True)
+    raw = forge.Raw(capsule)
+    assert (raw.shape, raw.strides, raw.dtype) == ((3,), (1,), (2, 32, 4))
+    copied = bytes(forge.ffi.buffer(forge.ffi.cast("char *", raw.first), 48))
+    assert copied == a[::2].tobytes()
 
 
 def test_the_stream_reaches_the_owner():
@@ -204,8 +259,11 @@ def test_what_describes_no_memory(arguments, keywords, error, words):
         Tensor(*arguments, **keywords)
 
 
-def test_a_layout_that_overflows_is_refused_at_export():
-    tensor = Tensor(8, (2,), "int64", strides=(2**62,))
+@pytest.mark.parametrize(
+    ("pointer", "strides"), [(8, (2**62,)), (8, (-1,)), (2**64 - 8, (1,))]
+)
+def test_a_layout_that_leaves_the_address_space_is_refused(pointer, strides):
+    tensor = Tensor(pointer, (2,), "int64", strides=strides)
     with pytest.raises(ValueError, match="cannot be exported"):
         tensor.__dlpack__()
 

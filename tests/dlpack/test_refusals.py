@@ -43,6 +43,10 @@ IMPOSSIBLE = {
     "strides out of reach": {"strides": (2**62, 2**62)},
     "strides out of reach below": {"strides": (-(2**63), -(2**63))},
     "a stride over 2**63 bytes": {"strides": (2**61, 1)},
+    "strides that add up to 2**64": {"shape": (2,) * 4, "strides": (2**59,) * 4},
+    "strides that add up to -2**64": {"shape": (2,) * 4, "strides": (-(2**59),) * 4},
+    "an element at address 0": {"data": 40, "strides": (-3, -1)},
+    "elements beyond the last address": {"data": 2**64 - 16},
     "data NULL with elements": {"data": None},
     "data NULL with an offset": {"data": None, "byte_offset": 64},
     "an offset around the world": {"byte_offset": 2**64 - 1},
@@ -96,6 +100,20 @@ def test_a_capsule_that_contradicts_the_announcement(announced, found):
     assert x.deleter_calls == ([] if announced == CUDA else [1])
 
 
+@pytest.mark.parametrize(
+    ("announced", "found"),
+    [((1, 1), CPU), (CPU, (1, 1)), ((CUDA[0], 1), CUDA)],
+)
+@pytest.mark.parametrize("take", [refarray.from_dlpack, Memory.from_dlpack])
+def test_the_number_of_the_device_has_to_agree_too(take, announced, found):
+    x = Producer(GOOD.but(device=found), announce=announced)
+    for _ in range(2):  # from the second on the type is known
+        x.cases.clear()
+        with pytest.raises(BufferError):
+            take(x)
+        assert x.deleter_calls in ([], [1])
+
+
 @pytest.mark.parametrize("announced", [1, (1,), (1, None), ("cpu", 0), (1, 0, 0)])
 def test_an_announcement_that_is_no_pair(announced):
     x = Producer(GOOD)
@@ -133,6 +151,15 @@ def test_an_announcement_may_have_an_enum(keywords):
     assert refarray.from_dlpack(x, **keywords).shape == (2, 3)
     assert x.asked("dl_device") == [None]
     assert Memory.from_dlpack(x).device == CPU
+
+
+@pytest.mark.parametrize("take", [refarray.from_dlpack, Memory.from_dlpack])
+def test_the_number_beside_an_enum_counts(take):
+    x = Producer(GOOD)
+    x.announced = (DeviceType.CPU, 1)
+    with pytest.raises(BufferError, match=r"\(1, 1\)"):
+        take(x)
+    assert x.deleter_calls == [1]
 
 
 def test_copy_false_that_needs_a_copy_raises_both():

@@ -210,6 +210,7 @@ def test_page_is_current():
     )
 
 
+@pytest.mark.slow
 def test_a_leak_shows_in_a_process_that_had_more_memory_before():
     before = [bytearray(1 << 20) for _ in range(300)]
     del before

@@ -1,5 +1,6 @@
 """The exchange with NumPy, both ways: dtypes, layouts, flags, memory."""
 
+import math
 from enum import Enum
 
 import numpy as np
@@ -167,7 +168,7 @@ def test_a_version_has_no_upper_bound(version):
     "bad",
     [
         *(1, (1,), (1, 0, 0), "1.0", (1.0, 0), (-1, 0), [1, 0]),
-        *((-(2**70), 0), (1, -(2**70))),
+        *((-(2**70), 0), (1, -1), (1, -(2**70))),
     ],
 )
 def test_a_malformed_version_is_a_type_error(bad):
@@ -222,6 +223,22 @@ def test_a_device_may_be_named_by_an_enum():
     assert y._buffer.address == x._buffer.address
     with pytest.raises(BufferError, match=r"device \(2, 0\); allowed here: \(1, 0\)"):
         x.__dlpack__(dl_device=(Place.GPU, 0))
+
+
+def test_a_keyword_is_known_by_its_text():
+    # Names written in a program are one object each; made on the fly they are not.
+    keywords = {"".join(["max_", "version"]): (1, 0), "".join(["co", "py"]): True}
+    capsule = xp.from_dlpack(np.arange(3.0)).__dlpack__(**keywords)
+    assert managed_tensor(capsule)[1].flags == Flags.IS_COPIED
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (2, 0, 3), (0, 0), (3, 1, 0, 2)])
+def test_an_empty_axis_counts_as_one_in_strides(shape):
+    # As in PyTorch; there is no element whose place they could tell.
+    wanted = [math.prod(max(n, 1) for n in shape[i + 1 :]) for i in range(len(shape))]
+    _, managed = managed_tensor(capsule := xp.empty(shape).__dlpack__())
+    assert [managed.dl_tensor.strides[i] for i in range(len(shape))] == wanted
+    del capsule
 
 
 def test_the_keywords_are_keywords():
@@ -320,3 +337,23 @@ class TestFromDlpack:
     def test_copy_is_a_bool(self):
         with pytest.raises(TypeError, match="copy must be"):
             xp.from_dlpack(np.arange(3.0), copy=1)
+
+
+@pytest.mark.parametrize(
+    ("max_version", "name"),
+    [
+        (None, "dltensor"),
+        ((0, 8), "dltensor"),
+        ((1, 0), "dltensor_versioned"),
+        ((1, 3), "dltensor_versioned"),
+    ],
+)
+def test_a_bare_capsule_has_the_form_that_was_asked_for(max_version, name):
+    x = xp.ones(3)
+    assert managed_tensor(to_capsule(x, max_version=max_version))[0] == name
+    frozen = xp.broadcast_to(x, (2, 3))
+    if name == "dltensor":
+        with pytest.raises(BufferError, match="legacy capsule cannot say so"):
+            to_capsule(frozen, max_version=max_version)
+    else:
+        assert from_capsule(to_capsule(frozen, max_version=max_version))._read_only

@@ -48,6 +48,7 @@ thread.join()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("road", "times"),
     [

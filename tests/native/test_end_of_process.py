@@ -240,6 +240,7 @@ def end_of(lines, tmp_path):
     return log.read_text(), set(ended.stdout.split()), ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", DROPPED)
 def test_nothing_that_was_dropped_is_kept(way, tmp_path):
     lines = f"def use():\n    {DROPPED[way]}\nuse()\n"

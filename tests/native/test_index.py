@@ -261,6 +261,14 @@ def test_more_axes_than_an_array_can_have() -> None:
         layout((None,) * 65, (), ())
 
 
+def test_the_longest_index() -> None:
+    whole = (1,) * MAX_NDIM
+    longest = (0,) * MAX_NDIM + (None,) * MAX_NDIM + (...,)
+    assert layout(longest, whole, whole) == (0, (1,) * 64, (1,) * 64)
+    with pytest.raises(IndexError, match="at most 129 items, not 130"):
+        layout((*longest, None), whole, whole)
+
+
 def test_error_names_index_axis_and_size() -> None:
     with pytest.raises(IndexError, match="index -4 is outside axis 1 of size 3"):
         layout((0, -4), (2, 3), (3, 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -96,13 +96,14 @@ def test_a_part_of_memory_is_not_taken() -> None:
 
 def test_large_arrays_are_not_kept() -> None:
     x = used((129,))
+    seen = weakref.ref(x._view)
     before = memory.statistics().cache_hits
     del x
     # By the cache of blocks, which makes a new view.
+    assert seen() is None
     y = xp.empty((129,), dtype=xp.float64)
     assert memory.statistics().cache_hits == before + 1
-    seen = y._view
-    assert seen is y._view
+    assert y._view is y._view
 
 
 def test_what_is_kept_counts_as_cached() -> None:
@@ -151,3 +152,103 @@ def test_the_limit_takes_effect_at_once() -> None:
     memory.set_cache_limit(0)
     assert seen() is None
     assert memory.statistics().cached_bytes == 0
+
+
+def read_only_arrays() -> dict[str, xp.Array]:
+    """Return arrays that forbid writing and show all of their memory, one a way."""
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    return {
+        "broadcast": xp.broadcast_to(xp.ones(3), (3,)),
+        "slice of a broadcast": xp.broadcast_to(xp.ones(3), (3,))[:],
+        "by DLPack": xp.from_dlpack(frozen),
+        "by its buffer": xp.asarray(frozen),
+    }
+
+
+@pytest.mark.parametrize(
+    ("shape", "change"),
+    [
+        ((3, 2), lambda x: x.T),
+        ((2, 2), lambda x: x.T),
+        ((2, 3), xp.flip),
+        ((3,), xp.flip),
+        ((2, 3), lambda x: x[:, ::-1]),
+        ((1, 2, 3), lambda x: xp.permute_dims(x, (1, 0, 2))),
+        ((3, 2, 1), lambda x: xp.permute_dims(x, (2, 1, 0))),
+    ],
+)
+def test_what_follows_another_layout_is_row_major(
+    shape: tuple[int, ...], change: Callable[[xp.Array], xp.Array]
+) -> None:
+    x = change(xp.zeros(shape))
+    assert float(xp.sum(x + 1)) == x.size  # kernels have seen it
+    wanted = np.arange(x.size, dtype="float64").reshape(x.shape)
+    del x
+    for _ in range(3):
+        y = xp.asarray(wanted.tolist())
+        assert memoryview(y).c_contiguous
+        assert np.asarray(y + 0.5).tolist() == (wanted + 0.5).tolist()
+        assert np.from_dlpack(y).tolist() == wanted.tolist()
+
+
+MAKERS = {
+    "asarray": lambda: xp.asarray([1.0, 2.0, 3.0]),
+    "empty": lambda: xp.empty((3,)),
+    "zeros": lambda: xp.zeros((3,)),
+    "ones": lambda: xp.ones((3,)),
+    "full": lambda: xp.full((3,), 2.0),
+    "arange": lambda: xp.arange(3.0),
+    "add": lambda: xp.add(xp.ones((3,)), 1.0),
+    "a copy": lambda: xp.asarray(xp.broadcast_to(xp.ones(1), (3,)), copy=True),
+}
+
+
+@pytest.mark.parametrize("way", read_only_arrays())
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_follows_a_read_only_array_is_writable(make: str, way: str) -> None:
+    x = read_only_arrays()[way]
+    assert memoryview(x).readonly
+    assert (x + 1)._view is not x._view  # kernels have seen it
+    del x
+    for y in [MAKERS[make]() for _ in range(3)]:
+        y[0] = 5.0
+        y += 1.0
+        assert not memoryview(y).readonly
+        assert float(y[0]) == 6.0
+
+
+def set_strides(seen: np.ndarray) -> None:
+    seen.strides = (8, 16)
+
+
+def set_shape(seen: np.ndarray) -> None:
+    seen.shape = (4,)
+
+
+def set_dtype(seen: np.ndarray) -> None:
+    seen.dtype = np.int64
+
+
+@pytest.mark.filterwarnings("ignore:Setting the:DeprecationWarning")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda seen: seen.setflags(write=False),
+        set_strides,
+        set_shape,
+        set_dtype,
+    ],
+    ids=["read-only", "strides", "shape", "dtype"],
+)
+def test_what_was_done_to_a_view_is_not_taken_over(
+    change: Callable[[np.ndarray], None],
+) -> None:
+    x = used((2, 2))
+    change(x._view)
+    del x
+    for _ in range(3):
+        y = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+        y += 1.0
+        assert np.asarray(y + y).tolist() == [[4.0, 6.0], [8.0, 10.0]]
+        assert np.from_dlpack(y).tolist() == [[2.0, 3.0], [4.0, 5.0]]

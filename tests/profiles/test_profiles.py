@@ -598,6 +598,13 @@ def test_a_capsule_of_others_cannot_claim_a_pretend_device() -> None:
         )
         with pytest.raises(BufferError, match="memory is not refarray's"):
             xp.from_dlpack(foreign)
+        # Memory of refarray stays so, however often it was exchanged.
+        x = xp.asarray([1.0, 2.0])
+        for _ in range(4):
+            x = xp.from_dlpack(x)
+            assert x.__dlpack_device__() == (kind, number)
+        x = xp.dlpack.from_capsule(x.__dlpack__(dl_device=(kind, number)))
+        assert float(x[1]) == 2.0
 
 
 def test_immutable_memory_is_lent_read_only() -> None:

@@ -43,7 +43,8 @@ def main() -> int:
     memory.set_cache_limit(LIMIT)
     sys.setswitchinterval(1e-5)
     before = in_use()
-    crowd = Crowd(SECONDS)
+    until = time.monotonic() + SECONDS
+    crowd = Crowd(lambda rounds: time.monotonic() < until)
     threads = [
         threading.Thread(target=crowd.work, args=(seed,)) for seed in range(THREADS)
     ]

@@ -4,6 +4,9 @@ The table: docs/reference/unspecified.md.
 """
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -140,6 +143,43 @@ def test_dtypes_to_which_values_do_not_promote():
                 xp.asarray(given, dtype=dtype)
 
 
+def test_floats_beyond_an_integer_dtype_convert_as_by_astype():
+    given = [math.nan, math.inf, -math.inf, 1e300, -1e300, 300.7, -0.5]
+    for dtype in (xp.int8, xp.uint8, xp.int64, xp.uint64):
+        least, greatest = xp.iinfo(dtype).min, xp.iinfo(dtype).max
+        wanted = [least, greatest, least, greatest, least, min(300, greatest), 0]
+        assert values(xp.asarray(given, dtype=dtype)) == wanted
+        assert [values(xp.asarray(x, dtype=dtype)) for x in given] == wanted
+        assert values(xp.asarray([[x] for x in given], dtype=dtype)) == [
+            [x] for x in wanted
+        ]
+
+
+class Count(int):
+    """An integer of another type, like those of enum.IntEnum."""
+
+
+@pytest.mark.parametrize("kind", [int, Count])
+def test_integers_beyond_a_dtype_are_named(kind):
+    for dtype in (None, xp.int8, xp.uint64):
+        for given in (kind(2**70), [kind(2**70), 1], [[1], [kind(2**70)]]):
+            with pytest.raises(OverflowError, match=f"^{2**70} is outside the range"):
+                xp.asarray(given, dtype=dtype)
+    # The one farthest from zero did not fit, whatever its sign.
+    for given in ([1, kind(-(2**2000)), kind(2**1500)], [kind(2**2000), -(2**1500)]):
+        with pytest.raises(OverflowError, match="an integer of 2001 bits"):
+            xp.asarray(given, dtype=xp.float64)
+
+
+def test_held_dtypes_in_sequences():
+    half = np.float16(1.5)
+    for given in ([half], [[half, 1.0]], half, [np.array(half)]):
+        with pytest.raises(TypeError, match=r"got (float16|ndarray)"):
+            xp.asarray(given)
+    # An array is memory that is lent, and held as it is.
+    assert xp.asarray(np.array(half)).dtype is dtypes.float16
+
+
 def test_python_values_cannot_be_shared():
     for given in (1, [1.0], (), np.float64(1), range(3)):
         with pytest.raises(ValueError, match="copy=False"):
@@ -159,6 +199,41 @@ def test_ragged_sequences():
 
     with pytest.raises(ValueError, match="promised 3"):
         xp.asarray(Liar([7]))
+
+
+def nested(depth):
+    x = 1.0
+    for _ in range(depth):
+        x = [x]
+    return x
+
+
+def test_sequences_nest_as_deep_as_an_array_has_axes():
+    assert xp.asarray(nested(64)).shape == (1,) * 64
+    with pytest.raises(ValueError, match="at most 64 levels of nested sequences"):
+        xp.asarray(nested(65))
+
+
+@pytest.mark.needs("RLIMIT_AS")
+def test_a_sequence_that_contains_itself_twice():
+    # Unfolded to 64 levels it would have 2**64 elements.
+    code = """
+import resource, refarray
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+loop = []
+loop += [loop, loop]
+try:
+    refarray.asarray(loop)
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert "at most 64 levels of nested sequences" in done.stdout
 
 
 def test_what_is_no_number():
