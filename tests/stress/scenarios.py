@@ -322,6 +322,8 @@ def exchange_in_c() -> Any:
         Raw.at(answer.result).delete()
     exported = table.from_object(x)
     z = None if exported.status else table.to_object(exported.result)
+    if z is not None and z.status:
+        Raw.at(exported.result).delete()  # a tensor that is refused stays with us
     lent = table.lend(x)[0]
     return y, z, lent, table.stream((1, 0), 7), table.stream((2, 0), 7)
 
