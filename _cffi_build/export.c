@@ -208,6 +208,28 @@ PyObject *ra_array_dlpack_device(PyObject *self, PyObject *ignored)
     return Py_NewRef(((ArrayObject *)self)->device->pair);
 }
 
+/* ---- A look at a capsule ---------------------------------------------------------------- */
+
+PyObject *ra_py_inspect_capsule(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    (void)module;
+    if (n != 1 || !PyCapsule_CheckExact(args[0])) {
+        PyObject *shown = ra_shown(n == 1 ? args[0] : Py_None);
+        if (shown)
+            PyErr_Format(PyExc_TypeError,
+                         "a capsule is expected, or an object with __dlpack__, got %U (DLPack, "
+                         "capsule)",
+                         shown);
+        Py_XDECREF(shown);
+        return NULL;
+    }
+    const char *name = PyCapsule_GetName(args[0]);
+    void *pointer = PyCapsule_GetPointer(args[0], name);
+    if (!pointer)
+        return NULL;
+    return Py_BuildValue("zN", name, PyLong_FromVoidPtr(pointer));
+}
+
 /* ---- Memory that Python describes ----------------------------------------------------- */
 
 /* Read a dtype and a device. Returns 0, or -1 with an exception set. */

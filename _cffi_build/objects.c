@@ -298,12 +298,6 @@ static PyObject *array_byte_offset(PyObject *object, void *closure)
     return PyLong_FromSsize_t(self->size ? self->data - self->buffer->address : 0);
 }
 
-static PyObject *array_read_only(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(((ArrayObject *)self)->read_only);
-}
-
 static PyMemberDef array_members[] = {
     {"shape", T_OBJECT_EX, offsetof(ArrayObject, shape), READONLY,
      "Extent of each axis, in elements; None if it is not known. Source: array API, "
@@ -314,15 +308,13 @@ static PyMemberDef array_members[] = {
      "Data type of the elements. Source: array API, array.dtype."},
     {"device", T_OBJECT_EX, offsetof(ArrayObject, device_object), READONLY,
      "Device whose memory holds the elements. Source: array API, array.device."},
+    {"_read_only", T_BOOL, offsetof(ArrayObject, read_only), READONLY,
+     "Whether writing is refused."},
+    {"_is_copied", T_BOOL, offsetof(ArrayObject, is_copied), READONLY,
+     "Whether it was imported, and its producer made a copy for it."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, NULL},
     {0},
 };
-
-static PyObject *array_is_copied(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(((ArrayObject *)self)->is_copied);
-}
 
 /* For Python code, which could change the view: spare.c looks at it before it is reused. */
 static PyObject *array_view(PyObject *self, void *closure)
@@ -343,9 +335,6 @@ static PyGetSetDef array_getset[] = {
     {"_row_major", array_row_major, NULL,
      "Whether the elements lie one after another, the last axis fastest.", NULL},
     {"_byte_offset", array_byte_offset, NULL, "From the buffer to the first element.", NULL},
-    {"_read_only", array_read_only, NULL, "Whether writing is refused.", NULL},
-    {"_is_copied", array_is_copied, NULL,
-     "Whether it was imported, and its producer made a copy for it.", NULL},
     {0},
 };
 

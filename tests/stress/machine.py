@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
-from machine_model import Holder, Owner, Pair, library, part_of
+from machine_model import Holder, Owner, Pair, library, part_of, passed_on
 
 import refarray as xp
 from refarray import dlpack
@@ -243,31 +243,17 @@ class Machine(RuleBasedStateMachine):
         pair = self.at(number)
         if not pair.model.size:
             return  # NumPy forgets that it may not be written
-
-        def chain() -> Any:
-            x = pair.x
-            for _ in range(links):
-                x = np.from_dlpack(x) if isinstance(x, xp.Array) else xp.from_dlpack(x)
-            return x
-
-        self.add(self.do(chain), pair.model)
+        self.add(self.do(lambda: passed_on(pair.x, links)), pair.model)
 
     @precondition(lambda self: self.pairs)
     @rule(number=numbers, closed=st.booleans(), lends=st.booleans())
     def own(self, number: int, closed: bool, lends: bool) -> None:
         """An object owns the memory, and keeps an array over it: a cycle."""
         pair = self.at(number)
-        if not pair.is_ours or not pair.model.size:
-            return
-
-        def give() -> Any:
+        if pair.is_ours and pair.model.size:
             owner = Owner(pair.x)
-            x = owner.lend(as_buffer=lends)
-            owner.kept = [x, x[...]] if closed else None
             self.owners.append(ref(owner))
-            return x
-
-        self.add(self.do(give), pair.model)
+            self.add(self.do(lambda: owner.lend(lends, closed)), pair.model)
 
     @rule()
     def collect(self) -> None:

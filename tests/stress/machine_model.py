@@ -72,7 +72,16 @@ class Owner:
         self.x = x
         self.kept: Any = None
 
-    def lend(self, as_buffer: bool) -> Any:
+    def lend(self, as_buffer: bool, keep: bool) -> Any:
         """Return an array over the memory, which keeps this object alive."""
         take = dlpack.Tensor.from_buffer if as_buffer else dlpack.Tensor.from_array
-        return xp.from_dlpack(replace(take(self.x), owner=self))
+        x = xp.from_dlpack(replace(take(self.x), owner=self))
+        self.kept = [x, x[...]] if keep else None
+        return x
+
+
+def passed_on(x: Any, links: int) -> Any:
+    """Return what is left of an array that went to NumPy and back many times."""
+    for _ in range(links):
+        x = np.from_dlpack(x) if isinstance(x, xp.Array) else xp.from_dlpack(x)
+    return x

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -289,11 +290,11 @@ def another_library() -> Any:
     library.cases = forged
     x = library.make([1.0, 2.0], (2,), "float64")
     y = xp.from_dlpack(x)
-    ways[type(x)] = (type(x).__dlpack_c_exchange_api__, lambda x: True)
+    ways[ref(type(x))] = (type(x).__dlpack_c_exchange_api__, lambda x: True)
     try:
         z = xp.from_dlpack(x)
     finally:
-        del ways[type(x)]
+        del ways[ref(type(x))]
     return y, z, library.from_dlpack(xp.ones((2, 2)))
 
 
