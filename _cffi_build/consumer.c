@@ -4,9 +4,8 @@
 #include "objects.h"
 
 static PyObject *consume;       /* consume(x, device, copy, refused) */
-/* A dict from weak references to types. The value is ask(x), for a capsule of memory of the
- * host or None; or (api, is_plain), where the memory of `x` can be had through a C exchange
- * API if is_plain(x). A strong reference to a type would keep its module's globals alive. */
+/* A dict from weak references to types. The value is ask(x), which returns a capsule of host
+ * memory or None; or (api, is_plain): a C exchange API, used for `x` if is_plain(x). A strong reference to a type would keep its module's globals alive. */
 static PyObject *ways;
 
 PyObject *ra_py_register_consumer(PyObject *module, PyObject *const *args, Py_ssize_t n)

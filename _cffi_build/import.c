@@ -312,8 +312,9 @@ static PyObject *integers(int32_t n, const int64_t *values)
     return out;
 }
 
-/* A buffer over what the tensor describes, and no more. If a Python object owns the memory of
- * a tensor of ours, the new buffer holds it where the garbage collector can follow. */
+/* A buffer over what the tensor describes, and no more. If refarray made the tensor and a
+ * Python object owns its memory, the new buffer keeps that object visible to the garbage
+ * collector. */
 static ra_buffer *import_window(const offer *it, int on_host)
 {
     ra_buffer *own = it->own;

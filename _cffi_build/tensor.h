@@ -73,8 +73,8 @@ ra_buffer *ra_import(void *managed, int versioned, const ra_tensor_copy *copy);
 /* Undo that: free the buffer, and leave the managed tensor to the caller. */
 void ra_undo_import(ra_buffer *buffer);
 
-/* Import a managed tensor of ours whose buffer the importer has retained: call its deleter at
- * once. Memory passed on many times stays one buffer this way, not a chain of them. */
+/* Import a managed tensor made by ra_export, whose buffer the importer has retained: call its
+ * deleter at once. Memory passed on many times stays one buffer this way, not a chain of them. */
 void ra_delete_own(void *managed, int versioned);
 
 /* Call the deleter of a managed tensor; without one (NULL) there is nothing to give back. */

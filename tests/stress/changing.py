@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
+from itertools import count
 
 from changes import CASES, check
 from faults import CALL, Faults
@@ -21,10 +22,15 @@ _CALLBACK = ctypes.CFUNCTYPE(None)
 
 
 class Place:
-    """Makes a change at the n-th place that allocates. Used with `with`."""
+    """The moment at which the n-th place that allocates is reached."""
 
-    def __init__(self, n: int, change: Callable[[], None]) -> None:
-        self.n, self.callback = n, _CALLBACK(change)
+    def __init__(self, n: int) -> None:
+        self.n, self.reached = n, False
+
+    def __call__(self, change: Callable[[], None]) -> Place:
+        """Make this change there."""
+        self.callback = _CALLBACK(change)
+        return self
 
     def __enter__(self) -> None:
         FAULTS.call(ctypes.cast(self.callback, ctypes.c_void_p).value or 0)
@@ -37,20 +43,14 @@ class Place:
 def change_at_each_place(way: str, field: str) -> tuple[int, list[str]]:
     """Import until no place is left; return how many there were, and what was wrong."""
     failures: list[str] = []
-    n, reached = 0, True
-    while reached:
-        n += 1
-        places: list[Place] = []
-
-        def moment(change: Callable[[], None], n: int = n) -> Place:
-            places.append(Place(n, change))  # noqa: B023 (used in this round only)
-            return places[0]  # noqa: B023
-
+    for n in count(1):
+        place = Place(n)
         try:
-            check(way, field, moment)
+            check(way, field, place)
         except AssertionError as error:
             failures.append(f"{way}, {field}, place {n}: {error}")
-        reached = places[0].reached
+        if not place.reached:
+            break
     return n - 1, failures
 
 
