@@ -40,14 +40,6 @@ ra_buffer *ra_buffer_of_device(size_t nbytes)
     return wrap(NULL, nbytes, "device", 0, (ra_deferred){0});
 }
 
-static void release_nothing(ra_buffer *self) { free(self->owner); }
-
-void ra_buffer_of_device_drop(ra_buffer *buffer)
-{
-    buffer->release = release_nothing;
-    ra_buffer_let_go(buffer);
-}
-
 const ra_deferred *ra_deferred_note(const ra_buffer *buffer)
 {
     if (buffer->release != release_later)

@@ -66,7 +66,6 @@ static void exchange_on_device(int versioned, int consumer_first)
         fail("knowing our own memory again");
     ra_buffer_let_go(consumer_first ? imported : buffer);
     ra_buffer_let_go(consumer_first ? buffer : imported);
-    ra_buffer_of_device_drop(ra_buffer_of_device(1));
 }
 
 static atomic_int running = THREADS;
