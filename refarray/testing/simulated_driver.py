@@ -376,7 +376,7 @@ def simulated_cuda(
 
     In all threads; what was made with them raises on use afterwards. As with a real
     driver, the handler of a signal, Ctrl-C for one, runs before or after a function of
-    the driver and not in its midst, if it was installed before this.
+    the driver and not in the middle of it, if it was installed before this.
 
     The parameters are those of `SimulatedDriver`. At the end, its work runs, its memory
     goes, and unless `on_race` says otherwise, RaceError is raised if there were races
