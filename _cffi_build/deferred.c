@@ -40,14 +40,6 @@ ra_buffer *ra_buffer_of_device(size_t nbytes)
     return wrap(NULL, nbytes, "device", 0, (ra_deferred){0});
 }
 
-static void release_nothing(ra_buffer *self) { free(self->owner); }
-
-void ra_buffer_of_device_drop(ra_buffer *buffer)
-{
-    buffer->release = release_nothing;
-    ra_buffer_let_go(buffer);
-}
-
 const ra_deferred *ra_deferred_note(const ra_buffer *buffer)
 {
     return buffer->release == release_later ? buffer->owner : NULL;
@@ -66,8 +58,8 @@ ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_tensor_cop
 
 void ra_undo_import_of_device(ra_buffer *buffer)
 {
-    ra_buffer_of_device_drop(buffer);
-    ra_count(RA_IMPORT_DELETED);
+    free(buffer->owner);        /* the note, so that nothing is left of this import */
+    ra_undo_import(buffer);
 }
 
 ra_deferred *ra_deferred_take(void)

@@ -18,9 +18,8 @@ typedef struct ra_deferred {
 } ra_deferred;
 
 /* A buffer for memory that a device shall give: made before there is any, so that nothing
- * can fail once there is. Set its address, or drop it. NULL: out of memory. */
+ * can fail once there is. Set its address, or let go of it. NULL: out of memory. */
 ra_buffer *ra_buffer_of_device(size_t nbytes);
-void ra_buffer_of_device_drop(ra_buffer *buffer);
 
 /* Which memory of a device a buffer is over: the address of the note that will be left for
  * it, or NULL for memory of the host. */

@@ -37,7 +37,9 @@ ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed)
     void *address = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
     if (PyErr_Occurred()) {
-        ra_buffer_of_device_drop(buffer);
+        /* The driver may have given memory before the exception came. Letting go leaves a
+         * note as ever, and Python gives back what it has under that number. */
+        ra_buffer_let_go(buffer);
         return NULL;
     }
     buffer->address = address;
@@ -54,6 +56,14 @@ PyObject *ra_view_on_device(PyObject *array)
     return PyObject_CallFunctionObjArgs(device_view, array, NULL);
 }
 
+/* A note that Python drops without finishing it is on the list again, so that an exception
+ * which comes while Python has the note in hand loses nothing. */
+static void drop_note(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, note_name))
+        ra_deferred_put_back(PyCapsule_GetPointer(capsule, note_name));
+}
+
 PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     (void)module, (void)args, (void)n;
@@ -61,7 +71,11 @@ PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_
     ra_deferred *note = out ? ra_deferred_take() : NULL;
     while (note) {
         ra_deferred *next = note->next;
-        PyObject *capsule = PyCapsule_New(note, note_name, NULL);
+        PyObject *capsule = PyCapsule_New(note, note_name, drop_note);
+        if (capsule)
+            note->next = NULL;  /* the capsule owns this note alone */
+        else
+            next = note;
         PyObject *item =
             capsule ? Py_BuildValue("NNOO", PyLong_FromVoidPtr(note), capsule,
                                     note->managed ? Py_True : Py_False,
@@ -69,8 +83,8 @@ PyObject *ra_py_take_deferred(PyObject *module, PyObject *const *args, Py_ssize_
                     : NULL;
         int failed = !item || PyList_Append(out, item) < 0;
         Py_XDECREF(item);
-        if (failed) {           /* out of memory: this one and the rest are for the next call */
-            ra_deferred_put_back(note);
+        if (failed) {           /* out of memory: the rest is for the next call */
+            ra_deferred_put_back(next);
             if (PyList_Size(out))
                 PyErr_Clear();
             else

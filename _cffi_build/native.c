@@ -29,7 +29,8 @@ static PyMethodDef functions[] = {
              "exported)."),
     FUNCTION(finish_deferred,
              "finish_deferred($module, note, /)\n--\n\n"
-             "Call the deleter of foreign memory, and forget the note. Once for each note."),
+             "Call the deleter of foreign memory, and forget the note. Once for each note; a note "
+             "that is dropped without is taken again by the next take_deferred()."),
     FUNCTION(register_unknown,
              "register_unknown($module, type, /)\n--\n\n"
              "Let ints of this subclass be sizes which `shape` and `size` do not tell."),

@@ -5,13 +5,14 @@ and streams can be shared. It is retained once for each device, when first neede
 takes some 0.3 seconds and hundreds of MB of device memory. What was current before in
 the calling thread is current again afterwards: other libraries read it as "the device".
 
-Next: `cuda_streams.py`.
+Next: `cuda_handles.py`.
 """
 
 from __future__ import annotations
 
 from _thread import RLock, _local
-from types import TracebackType
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from refarray._cuda_driver import ffi
@@ -29,15 +30,11 @@ class _Cell(_local):
 
 _cell = _Cell()
 
-# Where it writes what nobody reads. Not the cell: a finalizer may run between any two
-# steps of `on_device` and go through it, too, and has to leave the cell as it was.
-_unread = ffi.new("CUcontext *")
-
 
 def primary_context(using: Driver, ordinal: int) -> Any:
     """Return the primary context of a device, retained by the first call."""
-    context = using.contexts.get(ordinal)
-    return _retain(using, ordinal) if context is None else context
+    retained = using.contexts.get(ordinal)
+    return retained[0] if retained and retained[0] else _retain(using, ordinal)
 
 
 def _retain(using: Driver, ordinal: int) -> Any:
@@ -46,48 +43,62 @@ def _retain(using: Driver, ordinal: int) -> Any:
             f"no CUDA device has number {ordinal}; this machine has "
             f"{using.device_count}, counted from 0"
         )
+    device, lib = ffi.new("CUdevice *"), using.lib
+    check(lib.cuDeviceGet(device, ordinal), "cuDeviceGet", lib)
     with _lock:
-        context = using.contexts.get(ordinal)
-        if context is None:
-            device, result = ffi.new("CUdevice *"), ffi.new("CUcontext *")
-            lib = using.lib
-            check(lib.cuDeviceGet(device, ordinal), "cuDeviceGet", lib)
-            error = lib.cuDevicePrimaryCtxRetain(result, device[0])
+        # The driver writes into a cell that `using` has already: an exception of a
+        # signal handler, right after the call, does not lose the context.
+        context = using.contexts.setdefault(ordinal, ffi.new("CUcontext *"))
+        if not context[0]:
+            error = lib.cuDevicePrimaryCtxRetain(context, device[0])
             check(error, "cuDevicePrimaryCtxRetain", lib)
-            context = using.contexts[ordinal] = result[0]
-    return context
+    return context[0]
 
 
-class on_device:
-    """`with on_device(0) as lib:` calls the driver with that device's context current.
+def call(
+    ordinal: int, function: str, *arguments: Any, owner: Driver | None = None
+) -> None:
+    """Call a function of the driver with a device's context current.
 
-    `owner` is the driver that a thing to be used belongs to; CudaError if it cannot be
-    used any more. If the context is current already, nothing is pushed.
+    `owner` is the driver that the arguments belong to, by default the one in use.
+    CudaError if the function fails, or if that driver cannot be used any more.
     """
+    error = answer(ordinal, function, *arguments, owner=owner)
+    if error:
+        using = driver() if owner is None else owner
+        check(error, function.removesuffix("_v2"), using.lib)
 
-    __slots__ = ("_driver", "_ordinal", "_pushed")
 
-    def __init__(self, ordinal: int, owner: Driver | None = None) -> None:
-        self._driver = driver() if owner is None else owner
-        if self._driver.unusable is not None:
-            raise CudaError(self._driver.unusable)
-        self._ordinal = ordinal
+def answer(
+    ordinal: int, function: str, *arguments: Any, owner: Driver | None = None
+) -> int:
+    """Return the error code of a function of the driver; otherwise as `call`."""
+    using = driver() if owner is None else owner
+    found = getattr(using.lib, function)
+    error: int = run(ordinal, partial(found, *arguments), using)
+    return error
 
-    def __enter__(self) -> Any:
-        lib = self._driver.lib
-        context = primary_context(self._driver, self._ordinal)
-        cell = _cell.context
-        check(lib.cuCtxGetCurrent(cell), "cuCtxGetCurrent", lib)
-        self._pushed = cell[0] != context
-        if self._pushed:
-            check(lib.cuCtxPushCurrent_v2(context), "cuCtxPushCurrent", lib)
-        return lib
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._pushed:
-            self._driver.lib.cuCtxPopCurrent_v2(_unread)
+def run(ordinal: int, step: Callable[[], Any], using: Driver) -> Any:
+    """Return what `step` returns, called with a device's context current.
+
+    If the context is current already, nothing is changed.
+    """
+    if using.unusable is not None:
+        raise CudaError(using.unusable)
+    lib, context = using.lib, primary_context(using, ordinal)
+    cell = _cell.context
+    check(lib.cuCtxGetCurrent(cell), "cuCtxGetCurrent", lib)
+    before = cell[0]
+    if before == context:
+        return step()
+    # Not `with`: an exception of a signal handler may be raised at the first bytecode
+    # of `__exit__`. To set what was current before does no harm when it is done twice.
+    try:
+        check(lib.cuCtxSetCurrent(context), "cuCtxSetCurrent", lib)
+        result = step()
+        lib.cuCtxSetCurrent(before)
+    except BaseException:
+        lib.cuCtxSetCurrent(before)
+        raise
+    return result

@@ -52,9 +52,10 @@ class Driver(ProcessBound):
     """A driver in use: its functions (`lib`), and what refarray holds in it.
 
     `version` is the newest CUDA that it can run, such as (13, 0). By ordinal of the
-    device, `contexts` holds the primary contexts that refarray retains, and `events`
-    those that nothing refers to at present; `cache` holds memory that nobody uses, by
-    stream and then by device and length (see `device_release.py`).
+    device, `contexts` holds the primary contexts that refarray retains, each in the
+    cell into which the driver wrote it, and `events` the events that are free for use;
+    `cache` holds memory that nobody uses, by stream and then by device and length (see
+    `device_release.py`).
     """
 
     __slots__ = (
@@ -64,7 +65,7 @@ class Driver(ProcessBound):
         "contexts",
         "events",
         "cache",
-        "cached_bytes",
+        "cached_at_most",
         "pools",
         "pool_keeps",
         "compute",
@@ -81,8 +82,8 @@ class Driver(ProcessBound):
         self.forked = False
         self.contexts: dict[int, Any] = {}
         self.events: dict[int, list[Any]] = {}
-        self.cache: dict[int, dict[tuple[tuple[int, int], int], list[int]]] = {}
-        self.cached_bytes = 0
+        self.cache: dict[int, dict[tuple[tuple[int, int], int], list[Any]]] = {}
+        self.cached_at_most = 0  # an interrupt may leave it higher than what is cached
         # Pools by ordinal of their device, where memory comes from pools.
         self.pools: dict[int, Any] | None = None
         self.pool_keeps = 0
@@ -104,9 +105,11 @@ class Driver(ProcessBound):
     def close(self) -> None:
         """Give the contexts back; what is still in them cannot be used any more."""
         self.unusable = "the driver that it belongs to is no longer in use"
-        for ordinal in list(self.contexts):
+        self.events = {}  # each of them refers to this driver
+        for ordinal, context in list(self.contexts.items()):
             del self.contexts[ordinal]
-            self.lib.cuDevicePrimaryCtxRelease_v2(ordinal)
+            if context[0]:
+                self.lib.cuDevicePrimaryCtxRelease_v2(ordinal)
 
 
 # ---- The driver in use ---------------------------------------------------------------

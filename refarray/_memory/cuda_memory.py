@@ -11,12 +11,15 @@ Next: `cuda_pool.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from refarray._base.devices import CUDA_TYPES, DeviceType
 from refarray._cuda_driver import ffi
-from refarray._memory.cuda_context import on_device, primary_context
-from refarray._memory.cuda_driver import OUT_OF_MEMORY, Driver, check, driver
+from refarray._memory.cuda_context import call, primary_context
+from refarray._memory.cuda_driver import OUT_OF_MEMORY, CudaError, Driver, check, driver
+from refarray._memory.cuda_handles import Handle
 from refarray._memory.cuda_streams import cast
 
 _MEMORY_TYPE: int = ffi.integer_const("CU_POINTER_ATTRIBUTE_MEMORY_TYPE")
@@ -29,81 +32,77 @@ _ATTACH_GLOBAL: int = ffi.integer_const("CU_MEM_ATTACH_GLOBAL")
 # ---- Giving and taking back ----------------------------------------------------------
 
 
-def allocate(ordinal: int, nbytes: int) -> int:
-    """Return the address of new memory of a device; 0 for no bytes.
+class Block:
+    """Memory that the driver gave; it gets the memory back after the last reference.
 
-    MemoryError, with what is free, if there is no room.
+    `address` is where it lies. `kind` is the C type of the address, and the other
+    parameters are those of `Handle`.
     """
-    if nbytes == 0:  # an error for the driver
-        return 0
-    result = ffi.new("CUdeviceptr *")
-    with on_device(ordinal) as lib:
-        error = lib.cuMemAlloc_v2(result, nbytes)
-        check_room(error, "cuMemAlloc", lib, ordinal, nbytes)
-    return int(result[0])
+
+    __slots__ = ("handle", "__weakref__")
+
+    def __init__(
+        self,
+        kind: str,
+        destroy: str,
+        ordinal: int,
+        using: Driver,
+        prepare: Callable[[Handle], None] | None = None,
+    ) -> None:
+        self.handle = Handle(self, kind, destroy, ordinal, using, prepare)
+
+    @property
+    def address(self) -> int:
+        """The address of its first byte."""
+        return self.handle.number
+
+    def make(self, function: str, nbytes: int, *arguments: Any) -> None:
+        """Let the driver give the memory; MemoryError if there is no room."""
+        handle = self.handle
+        error = handle.try_make(function, nbytes, *arguments)
+        name = function.removesuffix("_v2")
+        if error == OUT_OF_MEMORY:
+            free, total = free_and_total(handle.ordinal)
+            raise MemoryError(
+                f"{name} has no {nbytes:,} bytes: {free:,} of the {total:,} bytes of "
+                f"cuda:{handle.ordinal} are free"
+            )
+        check(error, name, handle.driver.lib)
 
 
-def allocate_managed(ordinal: int, nbytes: int) -> int:
-    """Return the address of new managed memory; otherwise as `allocate`."""
-    if nbytes == 0:
-        return 0
-    result = ffi.new("CUdeviceptr *")
-    with on_device(ordinal) as lib:
-        error = lib.cuMemAllocManaged(result, nbytes, _ATTACH_GLOBAL)
-        check_room(error, "cuMemAllocManaged", lib, ordinal, nbytes)
-    return int(result[0])
+def allocate(ordinal: int, nbytes: int) -> Block:
+    """Return new memory of a device.
+
+    MemoryError, with what is free, if there is no room. The driver refuses 0 bytes.
+    """
+    block = Block("CUdeviceptr", "cuMemFree_v2", ordinal, driver())
+    block.make("cuMemAlloc_v2", nbytes)
+    return block
 
 
-def allocate_pinned(ordinal: int, nbytes: int) -> int:
-    """Return the address of new pinned memory; otherwise as `allocate`."""
-    if nbytes == 0:
-        return 0
-    result = ffi.new("void **")
-    with on_device(ordinal) as lib:
-        error = lib.cuMemHostAlloc(result, nbytes, 0)
-        check_room(error, "cuMemHostAlloc", lib, ordinal, nbytes)
-    return int(ffi.cast("uintptr_t", result[0]))
+def allocate_managed(ordinal: int, nbytes: int) -> Block:
+    """Return new managed memory; otherwise as `allocate`."""
+    block = Block("CUdeviceptr", "cuMemFree_v2", ordinal, driver())
+    block.make("cuMemAllocManaged", nbytes, _ATTACH_GLOBAL)
+    return block
 
 
-def check_room(error: int, function: str, lib: Any, ordinal: int, nbytes: int) -> None:
-    """Raise MemoryError, with what is free, if there is no room; or as `check`."""
-    if error != OUT_OF_MEMORY:
-        check(error, function, lib)
-        return
-    free, total = ffi.new("size_t *"), ffi.new("size_t *")
-    check(lib.cuMemGetInfo_v2(free, total), "cuMemGetInfo", lib)
-    raise MemoryError(
-        f"{function} has no {nbytes:,} bytes: {free[0]:,} of the {total[0]:,} bytes of "
-        f"cuda:{ordinal} are free"
-    )
-
-
-def free(ordinal: int, address: int, owner: Driver | None = None) -> None:
-    """Give back memory of `allocate` or `allocate_managed`; waits for the device."""
-    if address:
-        with on_device(ordinal, owner) as lib:
-            check(lib.cuMemFree_v2(address), "cuMemFree", lib)
+def allocate_pinned(ordinal: int, nbytes: int) -> Block:
+    """Return new pinned memory; otherwise as `allocate`."""
+    block = Block("void *", "cuMemFreeHost", ordinal, driver())
+    block.make("cuMemHostAlloc", nbytes, 0)
+    return block
 
 
 def synchronize(ordinal: int, owner: Driver | None = None) -> None:
     """Wait for all work of a device."""
-    with on_device(ordinal, owner) as lib:
-        check(lib.cuCtxSynchronize(), "cuCtxSynchronize", lib)
-
-
-def free_pinned(ordinal: int, address: int, owner: Driver | None = None) -> None:
-    """Give back memory of `allocate_pinned`."""
-    if address:
-        with on_device(ordinal, owner) as lib:
-            error = lib.cuMemFreeHost(ffi.cast("void *", address))
-            check(error, "cuMemFreeHost", lib)
+    call(ordinal, "cuCtxSynchronize", owner=owner)
 
 
 def free_and_total(ordinal: int) -> tuple[int, int]:
     """Return how many bytes of a device are free, and how many it has."""
     free, total = ffi.new("size_t *"), ffi.new("size_t *")
-    with on_device(ordinal) as lib:
-        check(lib.cuMemGetInfo_v2(free, total), "cuMemGetInfo", lib)
+    call(ordinal, "cuMemGetInfo_v2", free, total)
     return free[0], total[0]
 
 
@@ -112,15 +111,28 @@ def free_and_total(ordinal: int) -> tuple[int, int]:
 # read, or written, when the call returns; pinned memory when the stream gets there.
 
 
+@contextmanager
+def over_on_error(ordinal: int, stream: int) -> Iterator[None]:
+    """Wait for a stream if an exception ends the `with` block.
+
+    Between a copy and the wait for it, or the order after it, comes an exception of a
+    signal handler, say. The memory would then be free for other use during the copy.
+    """
+    try:
+        yield
+    except BaseException:
+        with suppress(CudaError):  # what does not run any more is over
+            call(ordinal, "cuStreamSynchronize", cast(stream))
+        raise
+
+
 def copy_to_device(
     ordinal: int, to: int, from_host: int, nbytes: int, stream: int
 ) -> None:
     """Copy bytes of the host into memory of a device."""
     if nbytes:
         source = ffi.cast("void *", from_host)
-        with on_device(ordinal) as lib:
-            error = lib.cuMemcpyHtoDAsync_v2(to, source, nbytes, cast(stream))
-            check(error, "cuMemcpyHtoDAsync", lib)
+        call(ordinal, "cuMemcpyHtoDAsync_v2", to, source, nbytes, cast(stream))
 
 
 def copy_to_host(
@@ -129,10 +141,10 @@ def copy_to_host(
     """Copy bytes of a device into the host's memory, where they are on return."""
     if nbytes:
         target = ffi.cast("void *", to_host)
-        with on_device(ordinal) as lib:
-            error = lib.cuMemcpyDtoHAsync_v2(target, from_device, nbytes, cast(stream))
-            check(error, "cuMemcpyDtoHAsync", lib)
-            check(lib.cuStreamSynchronize(cast(stream)), "cuStreamSynchronize", lib)
+        ends = (target, from_device)
+        with over_on_error(ordinal, stream):
+            call(ordinal, "cuMemcpyDtoHAsync_v2", *ends, nbytes, cast(stream))
+            call(ordinal, "cuStreamSynchronize", cast(stream))
 
 
 def copy_on_device(
@@ -140,9 +152,7 @@ def copy_on_device(
 ) -> None:
     """Copy bytes within a device."""
     if nbytes:
-        with on_device(ordinal) as lib:
-            error = lib.cuMemcpyDtoDAsync_v2(to, from_device, nbytes, cast(stream))
-            check(error, "cuMemcpyDtoDAsync", lib)
+        call(ordinal, "cuMemcpyDtoDAsync_v2", to, from_device, nbytes, cast(stream))
 
 
 def copy_between_devices(
@@ -157,19 +167,18 @@ def copy_between_devices(
     if nbytes:
         using = driver()
         ends = [primary_context(using, n) for n in (to_ordinal, from_ordinal)]
-        with on_device(from_ordinal, using) as lib:
-            error = lib.cuMemcpyPeerAsync(
-                to, ends[0], from_device, ends[1], nbytes, cast(stream)
-            )
-            check(error, "cuMemcpyPeerAsync", lib)
+        call(
+            from_ordinal,
+            "cuMemcpyPeerAsync",
+            *(to, ends[0], from_device, ends[1], nbytes, cast(stream)),
+            owner=using,
+        )
 
 
 def fill(ordinal: int, address: int, value: int, nbytes: int, stream: int) -> None:
     """Set each byte to `value`, 0 to 255."""
     if nbytes:
-        with on_device(ordinal) as lib:
-            error = lib.cuMemsetD8Async(address, value, nbytes, cast(stream))
-            check(error, "cuMemsetD8Async", lib)
+        call(ordinal, "cuMemsetD8Async", address, value, nbytes, cast(stream))
 
 
 # ---- What an address is --------------------------------------------------------------

@@ -12,13 +12,11 @@ Next: `device_use.py`.
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import finalize
-
 from refarray._cuda_driver import ffi
-from refarray._memory.cuda_context import on_device
-from refarray._memory.cuda_driver import CudaError, Driver, check, driver
-from refarray._memory.cuda_memory import check_room
+from refarray._memory.cuda_context import call
+from refarray._memory.cuda_driver import CudaError, driver
+from refarray._memory.cuda_handles import Handle
+from refarray._memory.cuda_memory import Block, synchronize
 from refarray._memory.cuda_streams import cast
 
 _SUPPORTED: int = ffi.integer_const("CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED")
@@ -37,54 +35,53 @@ class Pool:
 
     def __init__(self, ordinal: int, keep: int = 256 << 20) -> None:
         using = driver()
-        with on_device(ordinal, using) as lib:
-            device, supported = ffi.new("CUdevice *"), ffi.new("int *")
-            check(lib.cuCtxGetDevice(device), "cuCtxGetDevice", lib)
-            error = lib.cuDeviceGetAttribute(supported, _SUPPORTED, device[0])
-            check(error, "cuDeviceGetAttribute", lib)
-            if not supported[0]:
-                raise CudaError(f"cuda:{ordinal} has no stream-ordered memory pools")
-            properties = ffi.new("CUmemPoolProps *")
-            properties.allocType = _PINNED
-            properties.location.type = _ON_DEVICE
-            properties.location.id = device[0]
-            result = ffi.new("CUmemoryPool *")
-            check(lib.cuMemPoolCreate(result, properties), "cuMemPoolCreate", lib)
-            self._driver = using
-            self._handle = result[0]
-            self.ordinal = ordinal
-            destroy = finalize(self, _destroy, using, ordinal, result[0])
-            destroy.atexit = False
-            # Without this the pool gives all of it back whenever anybody waits.
-            threshold = ffi.new("unsigned long long *", keep)
-            error = lib.cuMemPoolSetAttribute(result[0], _THRESHOLD, threshold)
-            check(error, "cuMemPoolSetAttribute", lib)
+        device, supported = ffi.new("CUdevice *"), ffi.new("int *")
+        call(ordinal, "cuCtxGetDevice", device, owner=using)
+        call(
+            ordinal,
+            "cuDeviceGetAttribute",
+            *(supported, _SUPPORTED, device[0]),
+            owner=using,
+        )
+        if not supported[0]:
+            raise CudaError(f"cuda:{ordinal} has no stream-ordered memory pools")
+        properties = ffi.new("CUmemPoolProps *")
+        properties.allocType = _PINNED
+        properties.location.type = _ON_DEVICE
+        properties.location.id = device[0]
+        self._driver = using
+        self.ordinal = ordinal
+        # Memory of the pool that is still in use stays usable, for as long as it is.
+        self._handle = Handle(self, "CUmemoryPool", "cuMemPoolDestroy", ordinal, using)
+        self._handle.make("cuMemPoolCreate", properties)
+        # Without this the pool gives all of it back whenever anybody waits.
+        threshold = ffi.new("unsigned long long *", keep)
+        call(
+            ordinal,
+            "cuMemPoolSetAttribute",
+            *(self._handle.value, _THRESHOLD, threshold),
+            owner=using,
+        )
 
-    def allocate(self, nbytes: int, stream: int) -> int:
-        """Return the address of new memory, there from this point of `stream` on.
+    def allocate(self, nbytes: int, stream: int) -> Block:
+        """Return new memory, there from this point of `stream` on.
 
-        0 for no bytes; MemoryError, with what is free, if there is no room.
+        Without `free`, it goes back after all work of the device. MemoryError, with
+        what is free, if there is no room. The driver refuses 0 bytes.
         """
-        if nbytes == 0:
-            return 0
-        result = ffi.new("CUdeviceptr *")
-        with on_device(self.ordinal, self._driver) as lib:
-            error = lib.cuMemAllocFromPoolAsync(
-                result, nbytes, self._handle, cast(stream)
-            )
-            check_room(error, "cuMemAllocFromPoolAsync", lib, self.ordinal, nbytes)
-        return int(result[0])
+        block = Block(
+            *("CUdeviceptr", "cuMemFree_v2", self.ordinal, self._driver),
+            prepare=_wait_for_device,
+        )
+        function = "cuMemAllocFromPoolAsync"
+        block.make(function, nbytes, self._handle.value, cast(stream))
+        return block
 
-    def free(self, address: int, stream: int) -> None:
+    def free(self, block: Block, stream: int) -> None:
         """Give memory back at this point of `stream`; nothing waits."""
-        if address:
-            with on_device(self.ordinal, self._driver) as lib:
-                error = lib.cuMemFreeAsync(address, cast(stream))
-                check(error, "cuMemFreeAsync", lib)
+        block.handle.release("cuMemFreeAsync", cast(stream))
 
 
-def _destroy(using: Driver, ordinal: int, handle: Any) -> None:
-    # Memory of the pool that is still in use stays usable, for as long as it is.
-    if using.unusable is None:
-        with on_device(ordinal, using) as lib:
-            lib.cuMemPoolDestroy(handle)
+def _wait_for_device(handle: Handle) -> None:
+    # Of memory from a pool the driver thinks that it is no longer used.
+    synchronize(handle.ordinal, handle.driver)

@@ -17,12 +17,11 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NamedTuple, SupportsIndex
-from weakref import finalize
 
 from refarray._base.devices import Device, DeviceType
 from refarray._base.process_bound import ProcessBound
 from refarray._cuda_driver import ffi
-from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_context import answer, call
 from refarray._memory.cuda_driver import (
     NOT_READY,
     CudaError,
@@ -31,6 +30,7 @@ from refarray._memory.cuda_driver import (
     driver,
     driver_in_use,
 )
+from refarray._memory.cuda_handles import Handle, give_back_unowned
 
 LEGACY = 1
 PER_THREAD = 2
@@ -58,7 +58,25 @@ def ordinal_of(device: Device | None) -> int:
     return ordinal
 
 
-class Stream(ProcessBound):
+class _OfDriver(ProcessBound):
+    """A stream or an event: a thing of a device that belongs to a driver."""
+
+    __slots__ = ()
+
+    ordinal: int
+    _driver: Driver
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        call(self.ordinal, function, *arguments, owner=self._driver)
+
+    def _is_done(self, function: str, *arguments: Any) -> bool:
+        error = answer(self.ordinal, function, *arguments, owner=self._driver)
+        if error != NOT_READY:
+            check(error, function, self._driver.lib)
+        return error != NOT_READY
+
+
+class Stream(_OfDriver):
     """A queue of work on one CUDA device: `Stream(device)` makes one.
 
     It is independent of the legacy stream (non-blocking). In a `with` block it is the
@@ -66,25 +84,26 @@ class Stream(ProcessBound):
     exchanges go to it. `handle` is the driver's number for it, the one that DLPack
     takes, and `ordinal` the number of its device.
 
-    CudaError where there is no CUDA; a stream is destroyed with its last reference,
-    without losing its work. A copy is the same stream; TypeError if it is pickled.
+    CudaError where there is no CUDA. A stream without references is destroyed by the
+    next allocation, exchange, stream or event, without losing its work. A copy is the
+    same stream; TypeError if it is pickled.
     """
 
     __slots__ = ("handle", "ordinal", "_driver", "_keep", "__weakref__")
 
     handle: int
-    ordinal: int
     _instead = "Make a stream there with refarray.cuda.Stream(device)."
 
     def __init__(self, device: Device | None = None) -> None:
         ordinal = ordinal_of(device)
         using = driver()
-        result = ffi.new("CUstream *")
-        with on_device(ordinal, using) as lib:
-            check(lib.cuStreamCreate(result, _NON_BLOCKING), "cuStreamCreate", lib)
-        self._set(int(ffi.cast("uintptr_t", result[0])), ordinal, using, _OURS)
-        destroy = finalize(self, _destroy_stream, using, ordinal, self.handle)
-        destroy.atexit = False
+        give_back_unowned()
+        made = Handle(
+            *(self, "CUstream", "cuStreamDestroy_v2", ordinal, using),
+            prepare=_tell_before_destruction,
+        )
+        made.make("cuStreamCreate", _NON_BLOCKING)
+        self._set(made.number, ordinal, using, _OURS)
 
     def _set(self, handle: int, ordinal: int, using: Driver, keep: Any = None) -> None:
         self.handle = handle
@@ -188,24 +207,19 @@ class Stream(ProcessBound):
 
     def query(self) -> bool:
         """Return whether all work given to the stream is done."""
-        with on_device(self.ordinal, self._driver) as lib:
-            return _is_done(lib.cuStreamQuery(cast(self.handle)), "cuStreamQuery", lib)
+        return self._is_done("cuStreamQuery", cast(self.handle))
 
     def synchronize(self) -> None:
         """Wait in the host until all work given to the stream is done."""
-        with on_device(self.ordinal, self._driver) as lib:
-            error = lib.cuStreamSynchronize(cast(self.handle))
-            check(error, "cuStreamSynchronize", lib)
+        self._call("cuStreamSynchronize", cast(self.handle))
 
     def record(self, event: Event | None = None) -> Event:
         """Mark this point of the stream in `event`, or in a new one, and return it."""
         if event is None:
-            event = Event.__new__(Event)
-            event._make(self.ordinal, False, self._driver)
+            give_back_unowned()
+            event = Event._new(self.ordinal, self._driver)
         _check_type(event, Event, "an Event")
-        with on_device(self.ordinal, self._driver) as lib:
-            error = lib.cuEventRecord(event._handle, cast(self.handle))
-            check(error, "cuEventRecord", lib)
+        self._call("cuEventRecord", event._made.value, cast(self.handle))
         return event
 
     def wait(self, before: Event | Stream) -> None:
@@ -215,46 +229,44 @@ class Stream(ProcessBound):
         """
         event = before.record() if isinstance(before, Stream) else before
         _check_type(event, Event, "an Event or a Stream")
-        with on_device(self.ordinal, self._driver) as lib:
-            error = lib.cuStreamWaitEvent(cast(self.handle), event._handle, 0)
-            check(error, "cuStreamWaitEvent", lib)
+        self._call("cuStreamWaitEvent", cast(self.handle), event._made.value, 0)
 
 
-class Event(ProcessBound):
+class Event(_OfDriver):
     """A point in the work of a device, to wait for or to measure time by.
 
     `Event(device, timing=True)` can measure time; without, it is cheaper. An event that
     was never recorded counts as reached. A copy is the same event.
     """
 
-    __slots__ = ("ordinal", "_driver", "_handle", "__weakref__")
+    __slots__ = ("ordinal", "_driver", "_made", "__weakref__")
 
-    ordinal: int
     _instead = "Make an event there with refarray.cuda.Event(device)."
 
     def __init__(self, device: Device | None = None, *, timing: bool = False) -> None:
+        give_back_unowned()
         self._make(ordinal_of(device), timing, driver())
 
+    @classmethod
+    def _new(cls, ordinal: int, using: Driver) -> Event:
+        event = cls.__new__(cls)
+        event._make(ordinal, False, using)
+        return event
+
     def _make(self, ordinal: int, timing: bool, using: Driver) -> None:
-        result = ffi.new("CUevent *")
-        flags = _WITH_TIMING if timing else _WITHOUT_TIMING
-        with on_device(ordinal, using) as lib:
-            check(lib.cuEventCreate(result, flags), "cuEventCreate", lib)
         self.ordinal = ordinal
         self._driver = using
-        self._handle = result[0]
-        destroy = finalize(self, _destroy_event, using, ordinal, result[0])
-        destroy.atexit = False
+        self._made = Handle(self, "CUevent", "cuEventDestroy_v2", ordinal, using)
+        flags = _WITH_TIMING if timing else _WITHOUT_TIMING
+        self._made.make("cuEventCreate", flags)
 
     def query(self) -> bool:
         """Return whether the device has reached this point."""
-        with on_device(self.ordinal, self._driver) as lib:
-            return _is_done(lib.cuEventQuery(self._handle), "cuEventQuery", lib)
+        return self._is_done("cuEventQuery", self._made.value)
 
     def synchronize(self) -> None:
         """Wait in the host until the device has reached this point."""
-        with on_device(self.ordinal, self._driver) as lib:
-            check(lib.cuEventSynchronize(self._handle), "cuEventSynchronize", lib)
+        self._call("cuEventSynchronize", self._made.value)
 
     def elapsed_since(self, start: Event) -> float:
         """Return the milliseconds between two events, both made with timing=True.
@@ -263,9 +275,7 @@ class Event(ProcessBound):
         """
         _check_type(start, Event, "an Event")
         result = ffi.new("float *")
-        with on_device(self.ordinal, self._driver) as lib:
-            error = lib.cuEventElapsedTime(result, start._handle, self._handle)
-            check(error, "cuEventElapsedTime", lib)
+        self._call("cuEventElapsedTime", result, start._made.value, self._made.value)
         return float(result[0])
 
 
@@ -357,43 +367,22 @@ def order(ordinal: int, first: int, then: int, owner: Driver | None = None) -> N
         return
     using = driver() if owner is None else owner
     spare = using.events.setdefault(ordinal, [])
-    with on_device(ordinal, using) as lib:
-        try:
-            event = spare.pop()
-        except IndexError:
-            result = ffi.new("CUevent *")
-            error = lib.cuEventCreate(result, _WITHOUT_TIMING)
-            check(error, "cuEventCreate", lib)
-            event = result[0]
-        try:
-            check(lib.cuEventRecord(event, cast(first)), "cuEventRecord", lib)
-            error = lib.cuStreamWaitEvent(cast(then), event, 0)
-            check(error, "cuStreamWaitEvent", lib)
-        finally:
-            # The wait stands for what was recorded before it, whatever comes next.
-            spare.append(event)
-
-
-def _is_done(error: int, function: str, lib: Any) -> bool:
-    if error == NOT_READY:
-        return False
-    check(error, function, lib)
-    return True
+    try:
+        event: Event = spare.pop() if spare else Event._new(ordinal, using)
+    except IndexError:  # another thread had the last one
+        event = Event._new(ordinal, using)
+    try:
+        Stream._known(first, ordinal, using=using).record(event)
+        Stream._known(then, ordinal, using=using).wait(event)
+    finally:
+        # The wait stands for what was recorded before it, whatever comes next.
+        spare.append(event)
 
 
 # Called with the driver, the ordinal and the handle while the stream can still be used.
 before_destruction: list[Callable[[Driver, int, int], None]] = []
 
 
-def _destroy_stream(using: Driver, ordinal: int, handle: int) -> None:
-    if using.unusable is None:
-        for tell in before_destruction:
-            tell(using, ordinal, handle)
-        with on_device(ordinal, using) as lib:
-            lib.cuStreamDestroy_v2(cast(handle))
-
-
-def _destroy_event(using: Driver, ordinal: int, handle: Any) -> None:
-    if using.unusable is None:
-        with on_device(ordinal, using) as lib:
-            lib.cuEventDestroy_v2(handle)
+def _tell_before_destruction(made: Handle) -> None:
+    for tell in before_destruction:
+        tell(made.driver, made.ordinal, made.number)

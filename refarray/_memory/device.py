@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from refarray._base import devices, dtypes, profile
 from refarray._base.devices import Device, DeviceType
 from refarray._base.layout import shown
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory
 from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
+from refarray._memory.cuda_memory import Block
 from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import current_stream
-from refarray._memory.device_release import drain, empty_cache, take_cached, to_driver
+from refarray._memory.device_release import drain, empty_cache, take_cached
 from refarray._memory.device_use import Memory, memories, memory_of, ordinal_of_place
 from refarray._memory.host import NUMPY_DTYPES, byte_count
 from refarray._memory.native import ArrayBase
@@ -88,21 +91,18 @@ def allocate(device: Device, nbytes: int, zeroed: int, number: int) -> int:
     drain()
     if nbytes == 0:
         return 0
-    memory = Memory(device.dlpack, nbytes)
-    memory.address = take_cached(memory) or _from_driver(memory)
-    try:
-        if device.memory == "device":
-            memory.use(memory.address, nbytes, writes=True)
-        if zeroed:
-            _clear(memory)
-    except BaseException:
-        to_driver(memory)
-        raise
-    memories[number] = memory
-    return memory.address
+    # Known under its number before there is any: if an exception ends this, C lets go
+    # of the number, and `drain` gives back what has been allocated so far.
+    memory = memories[number] = Memory(device.dlpack, nbytes)
+    block = memory.block = take_cached(memory) or _from_driver(memory)
+    if device.memory == "device":
+        memory.use(block.address, nbytes, writes=True)
+    if zeroed:
+        _clear(memory, block.address)
+    return block.address
 
 
-def _from_driver(memory: Memory) -> int:
+def _from_driver(memory: Memory) -> Block:
     if memory.driver.pools is not None and memory.place[0] == DeviceType.kDLCUDA:
         memory.pool = _pool(memory.driver, memory.ordinal)
         return memory.pool.allocate(memory.nbytes, memory.home)
@@ -144,10 +144,11 @@ def _pool(using: Driver, ordinal: int) -> Pool:
     return pool
 
 
-def _clear(memory: Memory) -> None:
-    address, nbytes = memory.address, memory.nbytes
+def _clear(memory: Memory, address: int) -> None:
+    nbytes = memory.nbytes
     if memory.place[0] == DeviceType.kDLCUDAHost:
-        ffi.buffer(ffi.cast("char *", address), nbytes)[:] = bytes(nbytes)
+        host_bytes = ffi.buffer(ffi.cast("char *", address), nbytes)
+        np.frombuffer(host_bytes, np.uint8).fill(0)
     else:
         cuda_memory.fill(memory.ordinal, address, 0, nbytes, memory.home)
 

@@ -109,11 +109,13 @@ def _to_device(x: _A, target: Device) -> _A:
         x = host.copy(x, CPU)
     out: _A = allocate(x._shape, x.dtype, target, False)
     ordinal, stream = _ordinal(out), _stream(out)
-    cuda_memory.copy_to_device(ordinal, _address(out), _address(x), _nbytes(x), stream)
-    if x._size and cuda_memory.locate(_address(x)) is not None:
-        # The driver reads pinned memory later, when its owner may have changed it, and
-        # not all that is pinned says so.
-        Stream._known(stream, ordinal).synchronize()
+    ends = (_address(out), _address(x))
+    with cuda_memory.over_on_error(ordinal, stream):
+        cuda_memory.copy_to_device(ordinal, *ends, _nbytes(x), stream)
+        if x._size and cuda_memory.locate(_address(x)) is not None:
+            # The driver reads pinned memory later, when its owner may have changed it,
+            # and not all that is pinned says so.
+            Stream._known(stream, ordinal).synchronize()
     return out
 
 
@@ -165,8 +167,8 @@ def _between(x: _A, target: Device) -> _A:
     here = Stream._known(_stream(x), _ordinal(x))
     there = Stream._known(_stream(out), _ordinal(out))
     here.wait(there)
-    cuda_memory.copy_between_devices(
-        there.ordinal, _address(out), here.ordinal, _address(x), _nbytes(x), here.handle
-    )
-    there.wait(here)
+    ends = (there.ordinal, _address(out), here.ordinal, _address(x))
+    with cuda_memory.over_on_error(here.ordinal, here.handle):
+        cuda_memory.copy_between_devices(*ends, _nbytes(x), here.handle)
+        there.wait(here)
     return out

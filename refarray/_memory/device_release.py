@@ -8,6 +8,11 @@ which waits for all work first, if anyone else ever had its address. A producer'
 deleter runs once our work on its memory is done (dmlc/dlpack#176: a deleter is told no
 stream).
 
+An exception may come at any bytecode here, that of a signal handler (Ctrl-C) for one.
+It loses nothing, because whatever is in hand has an owner that puts it back when it is
+dropped: a note returns to the list in C, and a block, a stream or an event to the list
+in `cuda_handles.py`. Each step can therefore be done again by the next `drain`.
+
 Next: `device.py`.
 """
 
@@ -19,9 +24,9 @@ from _thread import RLock
 from collections import deque
 from contextlib import suppress
 
-from refarray._base.devices import DeviceType
-from refarray._memory import cuda_memory
 from refarray._memory.cuda_driver import CudaError, Driver, driver_in_use
+from refarray._memory.cuda_handles import give_back_unowned
+from refarray._memory.cuda_memory import Block
 from refarray._memory.cuda_streams import (
     LEGACY,
     Event,
@@ -34,10 +39,13 @@ from refarray._memory.host import byte_count, cache_limit
 from refarray._memory.native import finish_deferred, take_deferred
 
 # What was taken from the list and not yet seen to, and producers' memory whose deleter
-# waits for events. One step of the interpreter takes or adds a thing: a finalizer may
-# run between any two, and an interrupt lose none but the one in hand.
+# waits for events. One step of the interpreter takes or adds a thing, because another
+# thread or a finalizer may run between any two.
 _taken: deque[tuple[int, object, bool, bool]] = deque()
-_pending: deque[tuple[object, Driver | None, list[Event]]] = deque()
+_pending: deque[tuple[int, object, Driver | None, list[Event]]] = deque()
+
+# Notes of memory that the parent of a forked process has to give back.
+_of_parent: list[object] = []
 
 
 def drain() -> None:
@@ -51,24 +59,39 @@ def drain() -> None:
         _taken.extend(take_deferred())
         while _taken:
             try:
-                number, note, foreign, exported = _taken.popleft()
+                taken = _taken.popleft()
             except IndexError:
                 break  # another thread had the last one
-            memory = memories.pop(number, None)
             try:
-                if foreign:
-                    using = None if memory is None else memory.driver
-                    _pending.append((note, using, _events(memory)))
-                else:
-                    finish_deferred(note)
-                    if memory is not None:
-                        _give_back(memory, exported)
+                _see_to(*taken)
             except CudaError as error:
                 refused = error
         # A deleter may let go of more: of what we exported and imported again.
         more = _finish_pending()
+    give_back_unowned()
     if refused is not None:
         raise refused
+
+
+def _see_to(number: int, note: object, foreign: bool, exported: bool) -> None:
+    memory = memories.get(number)
+    if foreign:
+        using = None if memory is None else memory.driver
+        _pending.append((number, note, using, _events(memory)))
+        return
+    try:
+        if memory is not None:
+            _give_back(memory, exported)
+    except CudaError:
+        _finish(number, note)
+        raise
+    _finish(number, note)
+
+
+def _finish(number: int, note: object) -> None:
+    # In this order: once the note is finished, new memory may have its number.
+    memories.pop(number, None)
+    finish_deferred(note)
 
 
 def _finish_pending() -> bool:
@@ -76,16 +99,16 @@ def _finish_pending() -> bool:
     finished = False
     for _ in range(len(_pending)):
         try:
-            note, using, events = _pending.popleft()
+            number, note, using, events = _pending.popleft()
         except IndexError:
             break
         if using is not None and using.forked:
-            continue  # the parent's memory, and for the parent to give back
-        if all(map(_is_reached, events)):
-            finish_deferred(note)
+            _of_parent.append(note)
+        elif all(map(_is_reached, events)):
+            _finish(number, note)
             finished = True
         else:
-            _pending.append((note, using, events))
+            _pending.append((number, note, using, events))
     return finished
 
 
@@ -96,10 +119,8 @@ def _events(memory: Memory | None) -> list[Event]:
     for handle in memory.streams:
         stream = for_all_threads(handle)
         known = Stream._known(stream, memory.ordinal, using=memory.driver)
-        try:
-            events.append(known.record())
-        except CudaError:
-            pass  # what does not run any more is done
+        with suppress(CudaError):  # what does not run any more is done
+            events.append(known.record(Event._new(memory.ordinal, memory.driver)))
     return events
 
 
@@ -111,28 +132,16 @@ def _is_reached(event: Event) -> bool:
 
 
 def _give_back(memory: Memory, exported: bool) -> None:
-    if memory.pool is not None and not (exported or memory.lent):
-        if memory.driver.unusable is None:
-            memory.order_before(memory.home)
-            memory.pool.free(memory.address, memory.home)
-    elif exported or memory.lent or not _keep(memory):
-        to_driver(memory)
-
-
-def to_driver(memory: Memory) -> None:
-    """Give a block of ours back; its driver waits for the work on it."""
-    if memory.driver.unusable is None:
-        if memory.pool is not None:
-            # Of memory from a pool the driver thinks that it is no longer used.
-            cuda_memory.synchronize(memory.ordinal, memory.driver)
-        _free(memory.driver, memory.place, memory.address)
-
-
-def _free(using: Driver, place: tuple[int, int], address: int) -> None:
-    if place[0] == DeviceType.kDLCUDAHost:
-        cuda_memory.free_pinned(0, address, using)
+    block = memory.block
+    if block is None or memory.driver.unusable is not None:
+        return
+    if exported or memory.lent:
+        memory.block = None  # without an owner, it goes to the driver
+    elif memory.pool is not None:
+        memory.order_before(memory.home)
+        memory.pool.free(block, memory.home)
     else:
-        cuda_memory.free(place[1], address, using)
+        _keep(memory)
 
 
 # ---- The cache: blocks by what can use them again without waiting --------------------
@@ -141,47 +150,69 @@ _limit = cache_limit()  # REFARRAY_CACHE is for both
 _lock = RLock()  # a finalizer may come here in the middle of it
 
 
-def take_cached(memory: Memory) -> int | None:
-    """Return the address of a kept block for new memory, None without one."""
+def take_cached(memory: Memory) -> Block | None:
+    """Return a kept block for new memory, None without one."""
     using = memory.driver
     with _lock:
-        kept = using.cache.get(memory.home)
-        blocks = kept.get((memory.place, memory.nbytes)) if kept else None
-        if not blocks:
-            return None
-        address = blocks.pop()
-        using.cached_bytes -= memory.nbytes
-    return address
+        blocks = using.cache.get(memory.home, {}).get((memory.place, memory.nbytes))
+        try:
+            block: Block | None = blocks.pop() if blocks else None
+        except IndexError:  # a finalizer came in between
+            block = None
+        if block is not None:
+            using.cached_at_most -= memory.nbytes
+    return block
 
 
-def _keep(memory: Memory) -> bool:
+def _keep(memory: Memory) -> None:
+    """Move the block of a memory to the cache, or let the driver have it."""
     using, home = memory.driver, memory.home
-    if using.unusable is not None or using.cached_bytes + memory.nbytes > _limit:
-        return False
     # Of a stream of ours it is known when it goes; its number may be another's later.
-    if home != LEGACY and not isinstance(memory.keeper, Stream):
-        return False
-    memory.order_before(home)
-    key, address = (memory.place, memory.nbytes), memory.address
+    stays = home == LEGACY or isinstance(memory.keeper, Stream)
+    if stays and _has_room(using, memory.nbytes):
+        memory.order_before(home)
+        blocks = using.cache.setdefault(home, {}).setdefault(
+            (memory.place, memory.nbytes), []
+        )
+        # Never in both places: a block in the cache may be another memory's at once.
+        block, memory.block = memory.block, None
+        blocks.append(block)
+    else:
+        memory.block = None
+
+
+def _has_room(using: Driver, nbytes: int) -> bool:
+    """Whether so many bytes more may be cached, which are counted if they may."""
     with _lock:
-        using.cache.setdefault(home, {}).setdefault(key, []).append(address)
-        using.cached_bytes += memory.nbytes
+        if using.cached_at_most + nbytes > _limit:
+            using.cached_at_most = _count(using)
+        if using.cached_at_most + nbytes > _limit:
+            return False
+        using.cached_at_most += nbytes
     return True
+
+
+def _count(using: Driver) -> int:
+    return sum(
+        nbytes * len(blocks)
+        for kept in list(using.cache.values())
+        for (_, nbytes), blocks in list(kept.items())
+    )
 
 
 def _leave_to_legacy(using: Driver, ordinal: int, home: int) -> None:
     """Let the legacy stream have the blocks of one that is about to go."""
-    with _lock:
-        left = using.cache.pop(home, None)
-    if left is None:
+    if home not in using.cache:
         return
-    try:
+    with suppress(CudaError):  # work that cannot run any more is done
         order(ordinal, home, LEGACY, using)
-    finally:
-        with _lock:
-            kept = using.cache.setdefault(LEGACY, {})
-            for key, addresses in left.items():
-                kept.setdefault(key, []).extend(addresses)
+    left = using.cache.get(home, {})
+    kept = using.cache.setdefault(LEGACY, {})
+    for key, blocks in list(left.items()):
+        for _ in range(len(blocks)):
+            with suppress(IndexError):  # another thread emptied the cache
+                kept.setdefault(key, []).append(blocks.pop())
+    using.cache.pop(home, None)
 
 
 before_destruction.append(_leave_to_legacy)
@@ -193,30 +224,18 @@ def empty_cache() -> None:
     using = driver_in_use()
     if using is None:
         return
+    # Blocks and events without an owner go to the driver.
+    using.cache.clear()
+    using.events.clear()
     with _lock:
-        cache, using.cache = using.cache, {}
-        # Not to 0: blocks may be on their way from one stream to the legacy one.
-        using.cached_bytes -= sum(
-            nbytes * len(addresses)
-            for kept in cache.values()
-            for (_, nbytes), addresses in kept.items()
-        )
-    refused: CudaError | None = None
-    for kept in cache.values():
-        for (place, _), addresses in kept.items():
-            for address in addresses:
-                try:
-                    _free(using, place, address)
-                except CudaError as error:
-                    refused = error
-    if refused is not None:
-        raise refused
+        using.cached_at_most = _count(using)
+    give_back_unowned()
 
 
 def cached_bytes() -> int:
     """Return how many bytes of CUDA memory are kept for reuse."""
     using = driver_in_use()
-    return 0 if using is None else using.cached_bytes
+    return 0 if using is None else _count(using)
 
 
 def set_cache_limit(nbytes: int) -> None:
@@ -235,13 +254,14 @@ def _at_exit() -> None:
     # What is let go after this stays noted, and dies with the process.
     drain()
     while _pending:
-        note, using, events = _pending.popleft()
+        number, note, using, events = _pending.popleft()
         if using is not None and using.forked:
+            _of_parent.append(note)
             continue
         for event in events:
             with suppress(CudaError):  # what does not run any more is done
                 event.synchronize()
-        finish_deferred(note)
+        _finish(number, note)
 
 
 def _after_fork_in_child() -> None:

@@ -14,10 +14,12 @@ Next: `device_release.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from refarray._base.devices import DeviceType
-from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_context import run
 from refarray._memory.cuda_driver import CudaError, Driver, driver, driver_in_use
+from refarray._memory.cuda_memory import Block
 from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import (
     LEGACY,
@@ -42,21 +44,24 @@ on_order: list[Callable[[int, int], None]] = []
 class Memory:
     """Memory that a driver knows, ours or a producer's, and the streams that use it.
 
-    `place` is DLPack's device type and id. `writer` is the stream of the last write.
-    What comes after all `streams` comes after all work on the memory: `writer`, or
-    those that have read since. Each handle goes with what keeps it valid, None if that
-    is up to the program. `lent`: others were told the address.
+    `block` is the memory itself, if it is ours, and `pool` the pool that it came from,
+    if any. `place` is DLPack's device type and id. `writer` is the stream of the last
+    write. What comes after all `streams` comes after all work on the memory: `writer`,
+    or those that have read since. Each handle goes with what keeps it valid, None if
+    that is up to the program. `lent`: others were told the address.
+
+    An exception at any bytecode leaves a Memory that is in order with too many streams,
+    never with too few: each change adds a stream before it takes another one away.
     """
 
     __slots__ = (
         "driver",
         "place",
-        "address",
+        "block",
         "nbytes",
         "home",
         "keeper",
         "writer",
-        "writer_keeper",
         "streams",
         "lent",
         "pool",
@@ -65,14 +70,15 @@ class Memory:
     def __init__(self, place: tuple[int, int], nbytes: int = 0) -> None:
         self.driver: Driver = driver()
         self.place = place
-        self.address = 0
+        self.block: Block | None = None
         self.nbytes = nbytes
         # The stream that is current now is the one that may use the memory at once.
-        self.home = self.writer = current_stream(self.ordinal)
-        self.keeper = self.writer_keeper = keeper_of_current_stream(self.ordinal)
+        self.home = current_stream(self.ordinal)
+        self.keeper = keeper_of_current_stream(self.ordinal)
+        self.writer = (self.home, self.keeper)
         self.streams: dict[int, object] = {self.home: self.keeper}
         self.lent = False
-        self.pool: Pool | None = None  # where it came from, if not from the driver
+        self.pool: Pool | None = None
 
     @property
     def ordinal(self) -> int:
@@ -86,22 +92,21 @@ class Memory:
         # Each thread has another stream of that number.
         known = stream in self.streams and stream != PER_THREAD
         if writes:
+            keeper = keeper_of_current_stream(ordinal)
             self.order_before(stream)
-            self.writer = stream
-            self.writer_keeper = keeper_of_current_stream(ordinal)
-            self.streams = {stream: self.writer_keeper}
+            self.writer = (stream, keeper)
+            self.streams = {stream: keeper}
         elif not known:
-            self._order(self.writer, stream)
-            if stream != self.writer:
-                self.streams.pop(self.writer, None)
+            writer = self.writer[0]
+            self._order(writer, stream)
             self.streams[stream] = keeper_of_current_stream(ordinal)
+            if stream != writer:
+                self.streams.pop(writer, None)
         # Simulated kernels run on the host: their driver is told what they use.
         if using.compute is not None and nbytes:
             span = [(address, nbytes)]
-            with on_device(ordinal, using):
-                using.compute(
-                    cast(stream), [] if writes else span, span if writes else []
-                )
+            reads_and_writes = ([], span) if writes else (span, [])
+            run(ordinal, partial(using.compute, cast(stream), *reads_and_writes), using)
 
     def order_before(self, stream: int) -> None:
         """Let `stream` wait for all work of ours on this memory."""
@@ -116,10 +121,13 @@ class Memory:
 
     def forget(self, stream: int) -> None:
         """Let the legacy stream, in order after `stream`, stand for it."""
-        if self.streams.pop(stream, self) is not self:
+        if stream == LEGACY:
+            return
+        if stream in self.streams:
             self.streams[LEGACY] = None
-        if self.writer == stream:
-            self.writer, self.writer_keeper = LEGACY, None
+            self.streams.pop(stream, None)
+        if self.writer[0] == stream:
+            self.writer = (LEGACY, None)
 
 
 def for_all_threads(stream: int) -> int:

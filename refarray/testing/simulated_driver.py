@@ -17,6 +17,7 @@ In reading order:
     simulated_driver_functions.py   the functions: devices, contexts, streams, events
     simulated_driver_allocation.py  the functions: memory
     simulated_driver_copies.py      the functions: copies
+    simulated_driver_signals.py     handlers of signals wait for the functions
     this file                       all of them as one object; the context manager
 
 Next: profile.py.
@@ -31,6 +32,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal
 
 from refarray.cuda import use_driver
@@ -50,6 +52,7 @@ from refarray.testing.simulated_driver_functions import (
 )
 from refarray.testing.simulated_driver_memory import Allocation
 from refarray.testing.simulated_driver_order import RaceError, Report, Verb
+from refarray.testing.simulated_driver_signals import HeldSignals
 from refarray.testing.simulated_driver_state import Failure, Result, State, where
 
 __all__ = ["RaceError", "Report", "SimulatedDriver", "simulated_cuda"]
@@ -106,6 +109,7 @@ class SimulatedDriver:
                 f"devices and memory are not negative: {devices}, {memory}"
             )
         self._state = State(devices, memory, version, on_race)
+        self._signals = HeldSignals()
         self._process = os.getpid()
         self._closed = False
         self._failures: dict[str, list[int]] = {}
@@ -129,9 +133,10 @@ class SimulatedDriver:
         if function is None:
             raise AttributeError(f"the simulated driver has no function {name!r}")
 
-        def call(*arguments: Any) -> int:
+        def run(*arguments: Any) -> int:
             return self._call(name, function, arguments)
 
+        call = partial(self._signals.run, run)
         setattr(self, name, call)  # found directly from now on
         return call
 
@@ -191,8 +196,18 @@ class SimulatedDriver:
         would fail: memory that is freed, too short, or of another device; a stream of
         a context that is not current.
         """
-        state = self._state
         name = name or f"{getattr(function, '__name__', 'kernel')!r}"
+        self._signals.run(self._launch, stream, function, reads, writes, name)
+
+    def _launch(
+        self,
+        stream: Any,
+        function: Callable[[], object],
+        reads: Iterable[Span],
+        writes: Iterable[Span],
+        name: str,
+    ) -> None:
+        state = self._state
         with state.lock:
             self._check_usable()
             try:
@@ -223,10 +238,15 @@ class SimulatedDriver:
         What the stream was given before runs first, and nobody has waited for it: the
         host knows no more than after `launch`. Parameters and errors as there.
         """
+        self._signals.run(self._compute, stream, reads, writes)
+
+    def _compute(
+        self, stream: Any, reads: Iterable[Span], writes: Iterable[Span]
+    ) -> None:
         # In one: another thread may destroy the stream, or end the driver, in between.
         with self._state.lock:
             name = "a kernel of refarray"
-            self.launch(stream, lambda: None, reads, writes, name=name)
+            self._launch(stream, lambda: None, reads, writes, name)
             work = self._state.stream(stream).last
             if work is not None:
                 self._state.schedule.run(work)
@@ -290,6 +310,11 @@ class SimulatedDriver:
         return self._state.heap.peak_bytes
 
     @property
+    def handles(self) -> dict[str, int]:
+        """How many streams, events and pools were made and not destroyed."""
+        return self._state.handles()
+
+    @property
     def live(self) -> list[str]:
         """What is allocated: size, kind, address, and the line that allocated it."""
         return [str(block) for block in self._state.heap.live()]
@@ -319,8 +344,10 @@ class SimulatedDriver:
         Device memory is gone. Pinned and managed memory stays where it is for good,
         for the host may have pointers to it.
         """
-        if os.getpid() != self._process:
-            return  # the memory is shared, and not ours
+        if os.getpid() == self._process:  # or else the memory is shared, and not ours
+            self._signals.run(self._close)
+
+    def _close(self) -> None:
         state = self._state
         with state.lock:
             if self._closed:
@@ -347,7 +374,9 @@ def simulated_cuda(
 ) -> Iterator[SimulatedDriver]:
     """Let refarray use simulated CUDA devices, and yield their `SimulatedDriver`.
 
-    In all threads; what was made with them raises on use afterwards.
+    In all threads; what was made with them raises on use afterwards. As with a real
+    driver, the handler of a signal, Ctrl-C for one, runs before or after a function of
+    the driver and not in the middle of it, if it was installed before this.
 
     The parameters are those of `SimulatedDriver`. At the end, its work runs, its memory
     goes, and unless `on_race` says otherwise, RaceError is raised if there were races
@@ -370,7 +399,7 @@ def simulated_cuda(
     driver = SimulatedDriver(devices, memory=memory, version=version, on_race=on_race)
     _active = driver
     try:
-        with use_driver(driver):
+        with driver._signals.installed(), use_driver(driver):
             yield driver
     finally:
         _active = None

@@ -6,7 +6,7 @@ between a device and pinned memory. A copy from pageable memory without a stream
 only been staged by then. A copy with a stream may be over early, but nobody can count
 on it. Source: NVIDIA, "CUDA Driver API", API synchronization behavior.
 
-Next: simulated_driver.py.
+Next: simulated_driver_signals.py.
 """
 
 from __future__ import annotations

@@ -303,6 +303,14 @@ class State:
             raise Failure(Result.CUDA_ERROR_INVALID_VALUE)
         return found
 
+    def handles(self) -> dict[str, int]:
+        """Return how many streams, events and pools exist."""
+        return {
+            "streams": len(self._streams),
+            "events": len(self._events),
+            "pools": len(self._pools),
+        }
+
     def destroy_pool(self, handle: Any) -> None:
         """Forget a pool; the memory taken from it stays."""
         del self._pools[self.pool(handle).handle]

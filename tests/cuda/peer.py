@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from through_binding import allocate
+
 from refarray import cuda
 from refarray._memory import cuda_memory as memory
 from refarray._memory.cuda_streams import LEGACY, order
@@ -27,7 +29,7 @@ class Peer:
         self.n = n
         self.device = device
         self.stream = cuda.Stream()
-        self.pointer = memory.allocate(0, 8 * n)
+        self.pointer = allocate(0, 8 * n)
         memory.fill(0, self.pointer, 1, 8 * n, self.stream.handle)
         self.asked: list[dict[str, Any]] = []
         self.deleted = 0

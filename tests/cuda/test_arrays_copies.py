@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import targets
+from through_binding import allocate_pinned, free
 
 import refarray as xp
 from refarray import cuda
@@ -111,13 +112,13 @@ def test_the_lender_may_go_on(lazy: targets.Target) -> None:
 
 
 def test_pinned_memory_that_does_not_say_so(lazy: targets.Target) -> None:
-    address = cuda_memory.allocate_pinned(0, 32)
+    address = allocate_pinned(0, 32)
     lent = np.frombuffer(cuda.ffi.buffer(cuda.ffi.cast("char *", address), 32))
     lent[:] = 1
     x = xp.asarray(lent, device=xp.Device("cuda:0"))
     lent[:] = 2
     np.testing.assert_array_equal(values(x), [1.0] * 4)
-    cuda_memory.free_pinned(0, address)
+    free(address)
 
 
 # ---- Streams -------------------------------------------------------------------------

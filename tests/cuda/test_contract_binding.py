@@ -9,14 +9,22 @@ from typing import Any
 import pytest
 from raw import SUCCESS, get
 from targets import Target
-from through_binding import address_of, content
+from through_binding import (
+    address_of,
+    allocate,
+    allocate_managed,
+    allocate_pinned,
+    content,
+    free,
+    on_device,
+)
 
 from refarray import cuda
 from refarray._base.devices import DeviceType
 from refarray._cuda_driver import ffi
 from refarray._memory import cuda_memory as memory
 from refarray._memory import cuda_streams as streams
-from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_context import call
 from refarray._memory.cuda_driver import Driver
 from refarray._memory.cuda_pool import Pool
 
@@ -45,7 +53,7 @@ def test_the_driver_says_what_it_is(driver: Driver) -> None:
 
 def test_no_context_stays_current(driver: Driver) -> None:
     before = current(driver)
-    memory.free(0, memory.allocate(0, 8))
+    free(allocate(0, 8))
     assert current(driver) == before
     assert list(driver.contexts) == [0]
 
@@ -53,7 +61,7 @@ def test_no_context_stays_current(driver: Driver) -> None:
 def test_the_current_context_is_restored_after_an_error(driver: Driver) -> None:
     before = current(driver)
     with pytest.raises(cuda.CudaError):
-        memory.free(0, 12345)
+        call(0, "cuMemFree_v2", 12345)
     assert current(driver) == before
 
 
@@ -75,13 +83,14 @@ class Watched:
         return watched
 
 
-def test_a_context_that_is_current_is_not_pushed(target: Target) -> None:
+def test_a_context_that_is_current_is_not_set(target: Target) -> None:
     called: list[str] = []
     with cuda.use_driver(Watched(target.lib, called.append)):
-        with on_device(0), on_device(0):
-            memory.free(0, memory.allocate(0, 8))
-        assert called.count("cuCtxPushCurrent_v2") == 1
-        assert called.count("cuCtxPopCurrent_v2") == 1
+        with on_device(0):
+            free(allocate(0, 8))
+        assert called.count("cuCtxSetCurrent") == 0
+        free(allocate(0, 8))
+        assert called.count("cuCtxSetCurrent") == 4  # before and after each function
         assert called.count("cuDevicePrimaryCtxRetain") == 1
 
 
@@ -99,7 +108,7 @@ def test_a_finalizer_may_run_at_any_time(target: Target) -> None:
     with cuda.use_driver(Watched(target.lib, finalizer)) as driver:
         finalizing = False
         stream = cuda.Stream()
-        memory.free(0, memory.allocate(0, 8))
+        free(allocate(0, 8))
         stream.record().synchronize()
         streams.order(0, stream.handle, streams.LEGACY)
         assert current(driver) == ffi.NULL
@@ -115,7 +124,7 @@ def test_the_context_is_the_primary_one(driver: Driver) -> None:
 
 def test_devices_keep_apart(driver: Driver) -> None:
     second = second_device(driver)
-    here, there = memory.allocate(0, 8), memory.allocate(second, 8)
+    here, there = allocate(0, 8), allocate(second, 8)
     assert memory.locate(here) == (DEVICE, 0)
     assert memory.locate(there) == (DEVICE, second)
     memory.fill(second, there, 7, 8, streams.LEGACY)
@@ -123,23 +132,23 @@ def test_devices_keep_apart(driver: Driver) -> None:
     with on_device(second) as lib:
         assert lib.cuCtxSynchronize() == SUCCESS
     assert content(here, 8) == bytes([7]) * 8
-    memory.free(0, here)
-    memory.free(second, there)
+    free(here)
+    free(there)
 
 
 def test_a_device_that_does_not_exist(driver: Driver) -> None:
     for ordinal in (-1, driver.device_count):
         with pytest.raises(ValueError, match=rf"no CUDA device has number {ordinal}"):
-            memory.allocate(ordinal, 8)
+            allocate(ordinal, 8)
 
 
 def test_threads_need_no_preparation(driver: Driver) -> None:
     def work(number: int) -> bytes:
-        pointer = memory.allocate(0, 64)
+        pointer = allocate(0, 64)
         stream = cuda.Stream()
         memory.fill(0, pointer, number, 64, stream.handle)
         seen = content(pointer, 64, stream.handle)
-        memory.free(0, pointer)
+        free(pointer)
         assert current(driver) == ffi.NULL
         return seen
 
@@ -151,31 +160,27 @@ def test_threads_need_no_preparation(driver: Driver) -> None:
 
 
 def test_bytes_travel(driver: Driver) -> None:
-    pointer, other = memory.allocate(0, 256), memory.allocate(0, 256)
+    pointer, other = allocate(0, 256), allocate(0, 256)
     host = bytes(range(256))
     memory.copy_to_device(0, pointer, address_of(host), 256, streams.LEGACY)
     memory.copy_on_device(0, other, pointer, 256, streams.LEGACY)
     assert content(other, 256) == host
-    memory.free(0, pointer)
-    memory.free(0, other)
+    free(pointer)
+    free(other)
 
 
 def test_bytes_have_arrived_when_the_copy_returns(driver: Driver) -> None:
     """In pinned memory, too, which the driver writes when the stream gets there."""
-    pointer, pinned = memory.allocate(0, 8), memory.allocate_pinned(0, 8)
+    pointer, pinned = allocate(0, 8), allocate_pinned(0, 8)
     stream = cuda.Stream()
     memory.fill(0, pointer, 7, 8, stream.handle)
     memory.copy_to_host(0, pinned, pointer, 8, stream.handle)
     assert bytes(ffi.buffer(ffi.cast("char *", pinned), 8)) == bytes([7]) * 8
-    memory.free(0, pointer)
-    memory.free_pinned(0, pinned)
+    free(pointer)
+    free(pinned)
 
 
 def test_no_bytes_are_no_work(driver: Driver) -> None:
-    for allocate in (memory.allocate, memory.allocate_managed, memory.allocate_pinned):
-        assert allocate(0, 0) == 0
-    memory.free(0, 0)
-    memory.free_pinned(0, 0)
     memory.fill(0, 0, 1, 0, streams.LEGACY)
     memory.copy_to_device(0, 0, 0, 0, streams.LEGACY)
     memory.copy_to_host(0, 0, 0, 0, streams.LEGACY)
@@ -185,21 +190,21 @@ def test_no_bytes_are_no_work(driver: Driver) -> None:
 
 
 def test_kinds_of_memory_are_told_apart(driver: Driver) -> None:
-    device = memory.allocate(0, 8)
-    managed = memory.allocate_managed(0, 8)
-    pinned = memory.allocate_pinned(0, 8)
+    device = allocate(0, 8)
+    managed = allocate_managed(0, 8)
+    pinned = allocate_pinned(0, 8)
     assert memory.locate(device) == (DEVICE, 0)
     assert memory.locate(managed) == (DeviceType.kDLCUDAManaged, 0)
     assert memory.locate(pinned) == (DeviceType.kDLCUDAHost, 0)
     assert memory.locate(address_of(bytearray(8))) is None
-    memory.free(0, device)
-    memory.free(0, managed)
-    memory.free_pinned(0, pinned)
+    free(device)
+    free(managed)
+    free(pinned)
 
 
 def test_memory_that_is_not_where_it_was_announced(driver: Driver) -> None:
-    device = memory.allocate(0, 8)
-    managed = memory.allocate_managed(0, 8)
+    device = allocate(0, 8)
+    managed = allocate_managed(0, 8)
     memory.check_location(device, (2, 0))
     memory.check_location(managed, (13, 0))
     memory.check_location(managed, (2, 0))  # a device can use it as its own
@@ -211,15 +216,15 @@ def test_memory_that_is_not_where_it_was_announced(driver: Driver) -> None:
     host = bytearray(8)
     with pytest.raises(BufferError, match=r"the CUDA driver knows of none"):
         memory.check_location(address_of(host), (2, 0))
-    memory.free(0, device)
-    memory.free(0, managed)
+    free(device)
+    free(managed)
 
 
 def test_no_room(driver: Driver) -> None:
     message = r"no 1,125,899,906,842,624 bytes: [\d,]+ of the [\d,]+ bytes of cuda:0"
-    for allocate in (memory.allocate, memory.allocate_pinned):
+    for take in (memory.allocate, memory.allocate_pinned):
         with pytest.raises(MemoryError, match=message):
-            allocate(0, 1 << 50)
+            take(0, 1 << 50)
     free, total = cuda.free_and_total(0)
     assert 0 < free <= total
 
@@ -236,16 +241,16 @@ def test_a_pool_gives_memory_in_the_order_of_a_stream(
     target: Target, pool: Pool
 ) -> None:
     stream, other = cuda.Stream(), cuda.Stream()
-    pointer = pool.allocate(64, stream.handle)
+    block = pool.allocate(64, stream.handle)
+    pointer = block.address
     memory.fill(0, pointer, 7, 64, stream.handle)
     other.wait(stream)
     assert content(pointer, 64, other.handle) == bytes([7]) * 64
     stream.wait(other)
-    pool.free(pointer, stream.handle)
+    pool.free(block, stream.handle)
+    pool.free(block, stream.handle)  # the second time, there is nothing to give back
     assert target.races() == []
     stream.synchronize()
-    assert pool.allocate(0, stream.handle) == 0
-    pool.free(0, stream.handle)
     with pytest.raises(MemoryError, match=r"no 1,125,899,906,842,624 bytes"):
         pool.allocate(1 << 50, stream.handle)
 
@@ -254,14 +259,14 @@ def test_memory_of_a_pool_needs_order(target: Target, pool: Pool) -> None:
     if not target.lazy:
         pytest.skip("a real device does not report races")
     stream, other = cuda.Stream(), cuda.Stream()
-    pointer = pool.allocate(64, stream.handle)
-    memory.fill(0, pointer, 7, 64, other.handle)
-    pool.free(pointer, stream.handle)
+    block = pool.allocate(64, stream.handle)
+    memory.fill(0, block.address, 7, 64, other.handle)
+    pool.free(block, stream.handle)
     assert len(target.races()) == 2
 
 
 def test_errors_have_the_name_and_text_of_the_driver(driver: Driver) -> None:
     with pytest.raises(cuda.CudaError) as caught:
-        memory.free(0, 12345)
+        call(0, "cuMemFree_v2", 12345)
     assert str(caught.value).startswith("cuMemFree: CUDA_ERROR_INVALID_VALUE (1): ")
     assert (caught.value.code, caught.value.name) == (1, "CUDA_ERROR_INVALID_VALUE")

@@ -10,19 +10,18 @@ from contextvars import copy_context
 import pytest
 from raw import in_thread
 from targets import POISON, Target
-from through_binding import content
+from through_binding import allocate, content, on_device
 
 from refarray import cuda
 from refarray._base import devices
 from refarray._memory import cuda_memory as memory
 from refarray._memory import cuda_streams as streams
-from refarray._memory.cuda_context import on_device
 from refarray._memory.cuda_driver import Driver
 
 
 def test_order_and_its_absence(target: Target, driver: Driver) -> None:
     writer, reader = cuda.Stream(), cuda.Stream()
-    pointers = [memory.allocate(0, 4) for _ in range(3)]
+    pointers = [allocate(0, 4) for _ in range(3)]
     for pointer in pointers:
         memory.fill(0, pointer, 1, 4, writer.handle)
     if target.lazy:
@@ -48,7 +47,7 @@ def test_order_of_a_stream_with_itself_is_no_work(driver: Driver) -> None:
 
 def test_polling_and_waiting(driver: Driver) -> None:
     stream = cuda.Stream()
-    pointer = memory.allocate(0, 4)
+    pointer = allocate(0, 4)
     memory.fill(0, pointer, 1, 4, stream.handle)
     event = stream.record()
     event.synchronize()
@@ -181,7 +180,7 @@ def test_what_is_no_stream(driver: Driver) -> None:
         cuda.Stream(devices.CPU)
 
 
-def test_streams_and_events_are_destroyed_with_their_last_reference(
+def test_streams_without_references_are_destroyed_by_the_next_stream(
     target: Target, driver: Driver
 ) -> None:
     if not target.lazy:
@@ -192,4 +191,6 @@ def test_streams_and_events_are_destroyed_with_their_last_reference(
     with on_device(0) as lib:
         assert lib.cuStreamQuery(handle) in (0, 600)
         del stream
+        assert lib.cuStreamSynchronize(handle) == 0
+        cuda.Stream()
         assert lib.cuStreamSynchronize(handle) == 400

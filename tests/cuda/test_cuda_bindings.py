@@ -25,7 +25,8 @@ BEGIN = """
 from cuda.bindings import driver as nvidia
 from refarray import cuda
 from refarray._memory import cuda_memory
-from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_context import call, run
+from refarray._memory.cuda_driver import driver
 
 def get(result):
     error, *values = result
@@ -38,11 +39,12 @@ def test_both_share_the_primary_context(fake_library: Path) -> None:
     code = """
 get(nvidia.cuInit(0))
 theirs = get(nvidia.cuDevicePrimaryCtxRetain(get(nvidia.cuDeviceGet(0))))
-with on_device(0):
-    assert int(get(nvidia.cuCtxGetCurrent())) == int(theirs)
+current = run(0, nvidia.cuCtxGetCurrent, driver())
+assert int(get(current)) == int(theirs)
 assert int(get(nvidia.cuCtxGetCurrent())) == 0
 get(nvidia.cuCtxPushCurrent(theirs))
-cuda_memory.free(0, cuda_memory.allocate(0, 8))
+cuda_memory.allocate(0, 8)
+cuda.Stream()  # gives the memory back
 assert int(get(nvidia.cuCtxGetCurrent())) == int(theirs)
 """
     output(BEGIN + code, fake_library)
@@ -50,11 +52,12 @@ assert int(get(nvidia.cuCtxGetCurrent())) == int(theirs)
 
 def test_they_work_on_our_stream_and_memory(fake_library: Path) -> None:
     code = """
-ours = cuda_memory.allocate(0, 64)
+block = cuda_memory.allocate(0, 64)
+ours = block.address
 stream = cuda.Stream()
 version, handle = stream.__cuda_stream__()
-with on_device(0):
-    get(nvidia.cuMemsetD8Async(ours, 5, 64, nvidia.CUstream(handle)))
+fill = lambda: nvidia.cuMemsetD8Async(ours, 5, 64, nvidia.CUstream(handle))
+get(run(0, fill, driver()))
 host = bytearray(64)
 address = int(cuda.ffi.cast("uintptr_t", cuda.ffi.from_buffer(host)))
 cuda_memory.copy_to_host(0, address, ours, 64, handle)
@@ -84,7 +87,7 @@ assert host == bytes([5]) * 64
 def test_errors_have_the_same_names(fake_library: Path) -> None:
     code = """
 for ask in (
-    lambda: cuda_memory.free(0, 12345),
+    lambda: call(0, "cuMemFree_v2", 12345),
     lambda: cuda.Event(timing=True).elapsed_since(cuda.Event(timing=True)),
 ):
     try:

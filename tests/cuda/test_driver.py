@@ -161,7 +161,8 @@ from refarray import cuda
 from refarray._memory import cuda_memory
 stream, event = cuda.Stream(), cuda.Event()
 stream.record(event)
-cuda_memory.fill(0, cuda_memory.allocate(0, 64), 1, 64, stream.handle)
+block = cuda_memory.allocate(0, 64)
+cuda_memory.fill(0, block.address, 1, 64, stream.handle)
 stream.__enter__()
 """
     assert output(code, fake_library) == ""
@@ -171,7 +172,8 @@ def test_the_host_cannot_read_the_memory_of_a_device(fake_library: Path) -> None
     code = """
 from refarray import cuda
 from refarray._memory import cuda_memory
-cuda.ffi.buffer(cuda.ffi.cast("char *", cuda_memory.allocate(0, 64)), 64)[0]
+block = cuda_memory.allocate(0, 64)
+cuda.ffi.buffer(cuda.ffi.cast("char *", block.address), 64)[0]
 """
     assert run(code, fake_library).returncode == -11  # SIGSEGV
 
@@ -244,18 +246,18 @@ def test_another_driver_is_used_inside_its_block_only(fake_library: Path) -> Non
 def test_what_outlives_its_driver_raises(fake_library: Path) -> None:
     gone = "the driver that it belongs to is no longer in use"
     with fake(fake_library) as target:
-        with cuda.use_driver(target.lib) as using:
+        with cuda.use_driver(target.lib):
             stream, event = cuda.Stream(), cuda.Event()
-            pointer = cuda_memory.allocate(0, 8)
+            block = cuda_memory.allocate(0, 8)
         for use in (stream.synchronize, stream.query, stream.record, event.query):
             with pytest.raises(cuda.CudaError, match=gone):
                 use()
         with pytest.raises(cuda.CudaError, match=gone):
-            cuda_memory.free(0, pointer, using)
+            block.handle.release("cuMemFree_v2")
         with cuda.use_driver(target.lib):
             with pytest.raises(cuda.CudaError, match=gone), stream:
                 pass
-        del stream, event  # without a call of the driver
+        del stream, event, block  # without a call of the driver
 
 
 def test_a_current_stream_does_not_outlive_its_driver(fake_library: Path) -> None:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 import pytest
 from missing_waits import check_every_wait
 from targets import Target, fake, simulation
+from through_binding import allocate
 
 from refarray import cuda
 from refarray._memory import cuda_memory as memory
@@ -29,7 +30,7 @@ def test_waits_for_a_stream_an_event_and_in_an_exchange(
 ) -> None:
     def work() -> None:
         first, second, third = cuda.Stream(), cuda.Stream(), cuda.Stream()
-        pointer, copy = memory.allocate(0, 64), memory.allocate(0, 64)
+        pointer, copy = allocate(0, 64), allocate(0, 64)
         memory.fill(0, pointer, 1, 64, first.handle)
         second.wait(first)
         memory.copy_on_device(0, copy, pointer, 64, second.handle)
@@ -47,7 +48,7 @@ def test_waits_between_devices(
     new: Callable[[], AbstractContextManager[Target]],
 ) -> None:
     def work() -> None:
-        here, there = memory.allocate(0, 64), memory.allocate(1, 64)
+        here, there = allocate(0, 64), allocate(1, 64)
         giving = streams.Stream._known(streams.LEGACY, 1)
         taking = cuda.Stream()
         memory.fill(1, there, 1, 64, giving.handle)
@@ -63,7 +64,7 @@ def test_a_wait_that_is_not_needed_is_found(
 ) -> None:
     def work() -> None:
         first, second = cuda.Stream(), cuda.Stream()
-        memory.fill(0, memory.allocate(0, 64), 1, 64, first.handle)
+        memory.fill(0, allocate(0, 64), 1, 64, first.handle)
         second.wait(first)
 
     with pytest.raises(AssertionError, match="nobody missed wait number 0"):

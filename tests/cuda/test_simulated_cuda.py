@@ -25,6 +25,7 @@ from raw import (
 )
 from raw import read as read_back
 from simulated import NBYTES, kinds, read, simulated, start, stream, write
+from through_binding import allocate, free
 
 from refarray import cuda
 from refarray._cuda_driver import ffi
@@ -136,14 +137,14 @@ def test_it_needs_no_force_where_there_is_no_gpu() -> None:
 def produce_and_consume(ordered: bool) -> bytes:
     """Fill memory on one stream of refarray, read it on another; what was read."""
     ours, theirs = cuda.Stream(), cuda.Stream()
-    pointer = cuda_memory.allocate(0, NBYTES)
+    pointer = allocate(0, NBYTES)
     cuda_memory.fill(0, pointer, 7, NBYTES, ours.handle)
     if ordered:
         theirs.wait(ours)
     result = bytearray(NBYTES)
     to = int(ffi.cast("uintptr_t", ffi.from_buffer(result)))
     cuda_memory.copy_to_host(0, to, pointer, NBYTES, theirs.handle)
-    cuda_memory.free(0, pointer)
+    free(pointer)
     return bytes(result)
 
 
@@ -231,7 +232,7 @@ def test_no_thread_destroys_a_stream_while_another_computes_on_it(
     driver: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = start(driver)
-    on, launch, results = stream(driver), driver.launch, []
+    on, launch, results = stream(driver), driver._launch, []
 
     def destroy() -> None:
         results.append(driver.cuCtxPushCurrent_v2(context))
@@ -239,12 +240,12 @@ def test_no_thread_destroys_a_stream_while_another_computes_on_it(
 
     destroyer = threading.Thread(target=destroy)
 
-    def launch_and_destroy(*args: Any, **kwargs: Any) -> None:
-        launch(*args, **kwargs)
+    def launch_and_destroy(*args: Any) -> None:
+        launch(*args)
         destroyer.start()
         destroyer.join(0.05)
 
-    monkeypatch.setattr(driver, "launch", launch_and_destroy)
+    monkeypatch.setattr(driver, "_launch", launch_and_destroy)
     driver.compute(on)
     destroyer.join()
     assert results == [SUCCESS, SUCCESS]

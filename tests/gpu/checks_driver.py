@@ -22,9 +22,11 @@ from record import NotHere, Record, fastest
 import refarray as xp
 from refarray import cuda
 from refarray._base.devices import DeviceType
+from refarray._memory import cuda_context as context
 from refarray._memory import cuda_memory as memory
-from refarray._memory.cuda_context import on_device, primary_context
+from refarray._memory.cuda_context import primary_context
 from refarray._memory.cuda_driver import driver
+from refarray._memory.cuda_handles import give_back_unowned
 from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import LEGACY, order
 from refarray.commands import info
@@ -147,24 +149,26 @@ def contexts(record: Record) -> None:
 def attributes(record: Record) -> None:
     """What the driver says of addresses: of every kind, inside, freed, unknown."""
     size = 1 << 16
-    for kind, take, give, place in (
-        ("device", memory.allocate, memory.free, (2, 0)),
-        ("managed", memory.allocate_managed, memory.free, (13, 0)),
-        ("pinned", memory.allocate_pinned, memory.free_pinned, (3, 0)),
+    for kind, take, place in (
+        ("device", memory.allocate, (2, 0)),
+        ("managed", memory.allocate_managed, (13, 0)),
+        ("pinned", memory.allocate_pinned, (3, 0)),
     ):
         with record.part(kind):
-            address = take(0, size)
+            block = take(0, size)
+            address = block.address
             record.equal(memory.locate(address), place, f"{kind} memory")
             inside = memory.locate(address + size - 1)
             record.equal(inside, place, f"{kind} memory, the last byte")
             memory.check_location(address, place)
-            give(0, address)
+            del block
+            give_back_unowned()
             record.equal(memory.locate(address), None, f"{kind} memory, freed")
     with record.part("pool"):
         pool = Pool(0)
-        address = pool.allocate(size, LEGACY)
-        record.equal(memory.locate(address), (2, 0), "memory of a pool")
-        pool.free(address, LEGACY)
+        block = pool.allocate(size, LEGACY)
+        record.equal(memory.locate(block.address), (2, 0), "memory of a pool")
+        pool.free(block, LEGACY)
     with record.part("pageable"):
         values = np.ones(8192)
         seen = memory.locate(values.ctypes.data)
@@ -175,19 +179,21 @@ def attributes(record: Record) -> None:
             BufferError, lambda: memory.check_location(address, (2, 0)), what
         )
         managed = memory.allocate_managed(0, 64)
-        memory.check_location(managed, (2, 0))  # a device can use it
-        memory.free(0, managed)
+        memory.check_location(managed.address, (2, 0))  # a device can use it
     with record.part("registered"):
         record.only("driver")
         library = ctypes.CDLL("libcuda.so.1")
         values = np.ones(8192)
-        with on_device(0):
+
+        def register_and_look() -> None:
             address, nbytes = ctypes.c_void_p(values.ctypes.data), values.nbytes
             error = library.cuMemHostRegister_v2(address, ctypes.c_size_t(nbytes), 0)
             record.equal(error, 0, "cuMemHostRegister")
             seen = memory.locate(values.ctypes.data)
             record.equal(seen, (DeviceType.kDLCUDAHost, 0), "registered memory")
             library.cuMemHostUnregister(address)
+
+        context.run(0, register_and_look, driver())
 
 
 # ---- What goes wrong -----------------------------------------------------------------
@@ -247,10 +253,14 @@ def negative(record: Record) -> None:
         record.expect("bytes of cuda:0 are free" in said, "free and total are said")
         work()
     with record.part("the words of an error"):
-        address = memory.allocate(0, 64)
-        memory.free(0, address)
+        address = memory.allocate(0, 64).address
+        give_back_unowned()
         what = "memory is freed once"
-        said = record.refuses(cuda.CudaError, lambda: memory.free(0, address), what)
+
+        def free_again() -> None:
+            context.call(0, "cuMemFree_v2", address)
+
+        said = record.refuses(cuda.CudaError, free_again, what)
         record.measure("freed twice", said)
         record.expect("cuMemFree: CUDA_ERROR_INVALID_VALUE (1)" in said, said)
 
@@ -267,10 +277,11 @@ def costs(record: Record) -> None:
     def cost(what: str, action: Callable[[], object]) -> None:
         record.measure(f"{what}, ns", fastest(action, times))
 
-    cost(
-        "cuMemAlloc and cuMemFree of 1 MiB",
-        lambda: memory.free(0, memory.allocate(0, megabyte)),
-    )
+    def allocate_and_free() -> None:
+        memory.allocate(0, megabyte)
+        give_back_unowned()
+
+    cost("cuMemAlloc and cuMemFree of 1 MiB", allocate_and_free)
     with record.part("pool"):
         pool = Pool(0)
         cost(

@@ -26,7 +26,8 @@ from record import NotHere, Record
 import refarray as xp
 from refarray import cuda
 from refarray._memory import cuda_memory as memory
-from refarray._memory.cuda_context import on_device
+from refarray._memory.cuda_context import call
+from refarray._memory.cuda_handles import give_back_unowned
 from refarray._memory.cuda_pool import Pool
 from refarray._memory.cuda_streams import LEGACY, cast
 from refarray._memory.device_use import extent, note_use
@@ -52,11 +53,8 @@ def delay(handle: int) -> None:
     """
     sleep = ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value
     microseconds = cuda.ffi.cast("void *", int(DELAY * 1e6))
-    with on_device(0) as lib:
-        function = cuda.ffi.cast("CUhostFn", sleep)
-        error = lib.cuLaunchHostFunc(cast(handle), function, microseconds)
-    if error:
-        raise cuda.CudaError(f"cuLaunchHostFunc: {error}")
+    function = cuda.ffi.cast("CUhostFn", sleep)
+    call(0, "cuLaunchHostFunc", cast(handle), function, microseconds)
 
 
 def overwrite_late(x: Any, stream: cuda.Stream) -> None:
@@ -363,8 +361,13 @@ def lifetime(record: Record) -> None:
         record.equal(statistics().live_buffers, live, "buffers left behind")
         record.equal(cuda.free_and_total(0)[0], free, "free memory afterwards")
     with record.part("cuMemFree and work of others"):
-        unrelated = memory.allocate(0, 1 << 20)
-        seconds = during_work(lambda: memory.free(0, unrelated))
+        unrelated = [memory.allocate(0, 1 << 20)]
+
+        def free() -> None:
+            unrelated.clear()
+            give_back_unowned()
+
+        seconds = during_work(free)
         record.measure("cuMemFree while a stream is busy, s", seconds)
     with record.part("cuMemFreeAsync and work of others"):
         pool = Pool(0)

@@ -69,7 +69,26 @@ static void exchange_on_device(int versioned, int consumer_first)
         fail("knowing our own memory again");
     ra_buffer_let_go(consumer_first ? imported : buffer);
     ra_buffer_let_go(consumer_first ? buffer : imported);
-    ra_buffer_of_device_drop(ra_buffer_of_device(1));
+}
+
+/* Memory that is passed on many times: each buffer owns the tensor over the one before. */
+#define LINKS 1000000
+
+static void release_a_chain(void)
+{
+    ra_buffer *last = ra_buffer_new(8, 1);
+    int64_t shape[1] = {8}, strides[1] = {1};
+    DLTensor tensor = {last->address, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, shape, strides, 0};
+    ra_tensor_copy copy;
+    ra_copy_tensor(&tensor, 0, &copy);
+    if (ra_check_tensor(&copy, 1))
+        fail("checking a tensor of a chain");
+    for (int i = 0; i < LINKS; i++) {
+        ra_buffer *next = ra_import(ra_export(last, &tensor, i & 1, 0), i & 1, &copy);
+        ra_buffer_let_go(last);
+        last = next;
+    }
+    ra_buffer_let_go(last);
 }
 
 static atomic_int running = THREADS;
@@ -120,6 +139,7 @@ int main(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     pthread_join(drainer, NULL);
+    release_a_chain();
     ra_cache_empty();
     if (finished != 2l * THREADS * DEVICE_ROUNDS)
         fail("notes are missing");
@@ -128,7 +148,7 @@ int main(void)
     ra_memory_statistics(&s);
     if (s.live_bytes || s.live_buffers || s.cached_bytes)
         fail("memory is left");
-    if (s.exported != THREADS * (ROUNDS + DEVICE_ROUNDS) || s.exports_deleted != s.exported ||
+    if (s.exported != THREADS * (ROUNDS + DEVICE_ROUNDS) + LINKS || s.exports_deleted != s.exported ||
         s.imported != s.exported || s.imports_deleted != s.imported)
         fail("deleters do not balance");
     printf("%lld exchanges on %d threads, nothing left\n", (long long)s.exported, THREADS);

@@ -26,4 +26,4 @@ def test_threads_in_plain_c_leave_nothing_behind(tmp_path):
     )
     result = subprocess.run([program], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
-    assert "176000 exchanges on 8 threads, nothing left" in result.stdout
+    assert "1176000 exchanges on 8 threads, nothing left" in result.stdout

@@ -19,10 +19,12 @@ from typing import Any
 
 from balance import deleter_faults, differences, held
 from scenarios import SCENARIOS
+from scenarios_devices import DEVICES
 from steps import Steps, in_consumer, in_refarray
 
 import refarray as xp
-from refarray import memory
+from refarray import cuda, memory
+from refarray._memory.cuda_streams import _current
 from refarray.testing.forge import Raw
 from refarray.testing.library import Library
 from refarray.testing.simulated_driver import SimulatedDriver, simulated_cuda
@@ -41,6 +43,8 @@ NAMES = sys.argv[1:] or [
     "operators",
     "indexing",
     "joining",
+    "a device",
+    *DEVICES,
 ]
 #: Longer scenarios are interrupted at every third, fifth ... bytecode.
 STEPS = 1500
@@ -60,7 +64,8 @@ def interrupt(steps: Steps, run: Callable[[], Any], sent: Interrupt) -> list[str
         with steps:
             run()
     except Interrupt as arrived:
-        arrived.__traceback__ = None  # its frames hold what is to be given back
+        # Frames hold what is to be given back.
+        arrived.__traceback__ = arrived.__context__ = None
         return [] if arrived is sent else ["another exception arrived"]
     except BaseException as error:
         return [f"{type(error).__name__}: {error}"]
@@ -97,6 +102,9 @@ class Sweep:
             sent = Interrupt(n)
             steps = Steps(n, sent.throw, counts=counts)
             wrong = interrupt(steps, run, sent)
+            # What an interrupted end leaves as it was: of a `with`, and of use_pools.
+            _current.set(())
+            cuda.use_pools(None)
             give_back()
             wrong += differences(before, held(self.driver)) + deleter_faults()
             self.interrupted += 1
@@ -146,7 +154,7 @@ def main() -> int:
     with simulated_cuda(force=True) as driver:
         sweep = Sweep(driver)
         for name in NAMES:
-            sweep.sweep(name, SCENARIOS[name])
+            sweep.sweep(name, (SCENARIOS | DEVICES)[name])
         sweep.consumer()
     for line in sweep.failures:
         print(line)

@@ -3,7 +3,7 @@
 Each function makes what it needs and drops it; what it gives is dropped too. Together
 they pass every place of the native module that allocates.
 
-Next: balance.py.
+Next: scenarios_devices.py.
 """
 
 from __future__ import annotations
