@@ -9,11 +9,7 @@
 
 struct array {
     ra_buffer *buffer; /* counted: keeps the producer's tensor until the last one goes */
-    char *first;
-    DLTensor tensor; /* with shape and strides of our own */
-    int64_t size;
-    int64_t shape[RA_MAX_NDIM];
-    int64_t strides[RA_MAX_NDIM];
+    ra_tensor_copy copy; /* what the producer said, read once */
 };
 
 static int is_known(DLDataType dtype)
@@ -32,27 +28,26 @@ static int is_known(DLDataType dtype)
     return 0;
 }
 
-/* Look at a tensor that is not ours yet. Returns NULL, or what is wrong. */
-static const char *look(const DLManagedTensorVersioned *managed, array *out,
-                        ra_extent *extent)
+/* Copy what a tensor says that is not ours yet, and check it. Returns NULL, or what is
+ * wrong. */
+static const char *look(const DLManagedTensorVersioned *managed, ra_tensor_copy *out)
 {
     /* Another major version may be another struct, from the flags on. */
     if (managed->version.major != RA_VERSION_MAJOR)
         return "its major version is not 1";
-    const DLTensor *tensor = &managed->dl_tensor;
-    if (tensor->device.device_type != kDLCPU)
+    ra_copy_tensor(&managed->dl_tensor, managed->flags, out);
+    if (out->tensor.device.device_type != kDLCPU)
         return "its memory is not the host's";
-    if (!is_known(tensor->dtype))
+    if (!is_known(out->tensor.dtype))
         return "its dtype is not known here";
-    return ra_check_tensor(tensor, tensor->dtype.bits / 8, out->strides, extent, &out->first);
+    return ra_check_tensor(out, out->tensor.dtype.bits / 8);
 }
 
 array *take(DLManagedTensorVersioned *managed, const char **wrong)
 {
-    ra_extent extent;
     array *out = calloc(1, sizeof *out);
-    *wrong = out ? look(managed, out, &extent) : "there is no memory";
-    if (!*wrong && !(out->buffer = ra_import(managed, 1, &extent, out->first)))
+    *wrong = out ? look(managed, &out->copy) : "there is no memory";
+    if (!*wrong && !(out->buffer = ra_import(managed, 1, &out->copy)))
         *wrong = "there is no memory";
     if (*wrong) {
         if (managed->deleter)
@@ -60,20 +55,13 @@ array *take(DLManagedTensorVersioned *managed, const char **wrong)
         free(out);
         return NULL;
     }
-    out->size = extent.size;
-    out->tensor = managed->dl_tensor;
-    if (out->tensor.ndim)
-        memcpy(out->shape, managed->dl_tensor.shape,
-               (size_t)out->tensor.ndim * sizeof *out->shape);
-    out->tensor.shape = out->shape;
-    out->tensor.strides = out->strides;
     return out;
 }
 
 DLManagedTensorVersioned *give(const array *from)
 {
-    DLTensor tensor = from->tensor;
-    tensor.data = from->first;
+    DLTensor tensor = from->copy.tensor;
+    tensor.data = from->copy.first;
     tensor.byte_offset = 0;
     return ra_export(from->buffer, &tensor, 1, from->buffer->flags & RA_FLAG_READ_ONLY);
 }
@@ -98,21 +86,21 @@ void drop_at_exit(array *self)
     atexit(drop_last);
 }
 
-int32_t axes(const array *self) { return self->tensor.ndim; }
-int64_t extent(const array *self, int32_t axis) { return self->shape[axis]; }
-int64_t size(const array *self) { return self->size; }
-DLDataType dtype_of(const array *self) { return self->tensor.dtype; }
-const void *first_element(const array *self) { return self->first; }
+int32_t axes(const array *self) { return self->copy.tensor.ndim; }
+int64_t extent(const array *self, int32_t axis) { return self->copy.shape[axis]; }
+int64_t size(const array *self) { return self->copy.extent.size; }
+DLDataType dtype_of(const array *self) { return self->copy.tensor.dtype; }
+const void *first_element(const array *self) { return self->copy.first; }
 
 /* Where the nth element lies: the last axis counts fastest. */
 static char *at(const array *self, int64_t n)
 {
     int64_t steps = 0;
-    for (int32_t i = self->tensor.ndim - 1; i >= 0; i--) {
-        steps += n % self->shape[i] * self->strides[i];
-        n /= self->shape[i];
+    for (int32_t i = self->copy.tensor.ndim - 1; i >= 0; i--) {
+        steps += n % self->copy.shape[i] * self->copy.strides[i];
+        n /= self->copy.shape[i];
     }
-    return self->first + steps * (self->tensor.dtype.bits / 8);
+    return self->copy.first + steps * (self->copy.tensor.dtype.bits / 8);
 }
 
 static double of_half(uint16_t bits, int brain)
@@ -131,7 +119,7 @@ static double of_half(uint16_t bits, int brain)
 number get(const array *self, int64_t n)
 {
     const char *from = at(self, n);
-    switch (self->tensor.dtype.code << 8 | self->tensor.dtype.bits) {
+    switch (self->copy.tensor.dtype.code << 8 | self->copy.tensor.dtype.bits) {
     case kDLInt << 8 | 8: return (number){AS(int8_t), 0};
     case kDLInt << 8 | 16: return (number){AS(int16_t), 0};
     case kDLInt << 8 | 32: return (number){AS(int32_t), 0};
