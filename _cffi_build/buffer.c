@@ -45,12 +45,14 @@ void ra_let_go(ra_buffer *buffer)
     PyErr_Restore(type, value, traceback);
 }
 
-/* All arrays over a buffer that keeps a Python object share one BufferObject. It alone holds
- * the buffer for them, so it knows whether anybody else does. Without a GIL, its last reference
+/* All arrays over a buffer that keeps a Python object share one BufferObject. Only that holds a
+ * reference to the buffer, so a count of 1 means that there is no other holder. Without a GIL, its last reference
  * may have gone in another thread, which is about to deallocate it. */
 static PyObject *find_object(ra_buffer *buffer)
 {
     PyObject *found;
+    if (!buffer->keeps)
+        return NULL;
     Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
     found = buffer->object;
 #ifdef Py_GIL_DISABLED
@@ -63,14 +65,12 @@ static PyObject *find_object(ra_buffer *buffer)
     return found;
 }
 
-static void set_object(ra_buffer *buffer, PyObject *object)
+/* Let arrays find `new` in the place of `old`, unless another thread has changed that. */
+static void replace_object(ra_buffer *buffer, PyObject *old, PyObject *new)
 {
-#ifdef Py_GIL_DISABLED
-    if (object)
-        PyUnstable_EnableTryIncRef(object);
-#endif
     Py_BEGIN_CRITICAL_SECTION((PyObject *)buffer_type);
-    buffer->object = object;
+    if (buffer->object == old)
+        buffer->object = new;
     Py_END_CRITICAL_SECTION();
 }
 
@@ -85,7 +85,10 @@ PyObject *ra_buffer_object(ra_buffer *buffer, int on_host)
     self->buffer = buffer;
     self->on_host = on_host;
     if (buffer->keeps) {
-        set_object(buffer, (PyObject *)self);
+#ifdef Py_GIL_DISABLED
+        PyUnstable_EnableTryIncRef((PyObject *)self);
+#endif
+        replace_object(buffer, NULL, (PyObject *)self);
         PyObject_GC_Track(self);
     }
     return (PyObject *)self;
@@ -117,15 +120,15 @@ static void buffer_dealloc(PyObject *object)
 {
     ra_buffer *buffer = ((BufferObject *)object)->buffer;
     PyObject_GC_UnTrack(object);
-    if (buffer->object == object)
-        set_object(buffer, NULL);
+    if (buffer->keeps)
+        replace_object(buffer, object, NULL);
     ra_let_go(buffer);
     ra_object_free(object);
 }
 
-/* Exact, as the collector requires: what is visited here is held by this object alone. While
- * an export or another BufferObject holds the buffer too, nothing is visited. Python code adds
- * holders, so none appears while the collector looks; deleters only take some away. */
+/* The collector needs exact counts, so visit the owner only if this object holds the buffer's
+ * only reference. Only Python code adds references, so none appears while the collector runs;
+ * deleters can only lower the count. */
 static int buffer_traverse(PyObject *object, visitproc visit, void *arg)
 {
     ra_buffer *buffer = ((BufferObject *)object)->buffer;

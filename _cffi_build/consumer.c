@@ -74,8 +74,8 @@ static PyObject *go(PyObject *way, PyObject *x)
     return array;
 }
 
-/* The way to the memory of objects of a type; NULL, perhaps with an exception, if the type has
- * not been met. */
+/* The way to the memory of objects of a type. NULL without an exception if the type was not
+ * met, and with one if its hash or comparison fails. */
 static PyObject *find_way(PyTypeObject *type)
 {
     PyObject *key = PyWeakref_NewRef((PyObject *)type, NULL);   /* its one reference, shared */
@@ -120,6 +120,10 @@ PyObject *ra_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n,
         if (array || PyErr_Occurred())
             return array;
     }
-    PyErr_Clear();      /* a metaclass can make a type that has no hash */
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            return NULL;
+        PyErr_Clear();      /* a metaclass can make a type that has no hash */
+    }
     return PyObject_CallFunctionObjArgs(consume, x, device, copy, Py_None, NULL);
 }

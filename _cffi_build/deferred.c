@@ -58,7 +58,9 @@ ra_buffer *ra_import_of_device(void *managed, int versioned, const ra_tensor_cop
 
 void ra_undo_import_of_device(ra_buffer *buffer)
 {
-    free(buffer->owner);        /* the note, so that nothing is left of this import */
+    ra_deferred *note = buffer->owner;
+    buffer->owner = NULL;
+    free(note);
     ra_undo_import(buffer);
 }
 

@@ -15,7 +15,9 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
                     void (*set_error)(void *, const char *, const char *))
 {
     ra_tensor_copy copy;
-    ra_copy_tensor(prototype, 0, &copy);
+    DLTensor asked = {.device = prototype->device, .ndim = prototype->ndim,
+                      .dtype = prototype->dtype, .shape = prototype->shape};
+    ra_copy_tensor(&asked, 0, &copy);       /* the caller need not set the other fields */
     DLTensor tensor = copy.tensor;
     ra_extent extent;
     int bits = tensor.dtype.bits * tensor.dtype.lanes;

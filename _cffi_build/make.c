@@ -63,7 +63,7 @@ static PyObject *make_of_spare(const ra_dtype *dtype, const ra_device *device, i
         ((ArrayObject *)array)->is_whole = 1;
     } else {
         Py_DECREF(memory);
-        Py_DECREF(view);
+        Py_XDECREF(view);
     }
     return array;
 }
@@ -188,8 +188,8 @@ PyObject *ra_py_view(PyObject *module, PyObject *const *args, Py_ssize_t n)
 /* ---- Memory lent through the buffer protocol ---------------------------------------- */
 
 /* The last array over it may die on any thread: a managed tensor of ours holds the buffer
- * too, and its deleter needs no GIL. So take it here, unless the interpreter is gone, and the
- * exporter's memory with it. */
+ * too, and its deleter needs no GIL. So take it here, unless Python can no longer run in this
+ * thread. */
 static void release_exporter(ra_buffer *self)
 {
     if (ra_python_runs()) {
@@ -201,6 +201,14 @@ static void release_exporter(ra_buffer *self)
         PyGILState_Release(state);
     }
     free(self->owner);
+}
+
+/* Whether the garbage collector may see the lender of a buffer. Before CPython 3.13 it may clear
+ * a memoryview that still lends its memory, which crashes (python/cpython#77894). What lends for
+ * a class with __buffer__ holds a memoryview too. */
+static int is_collectable(PyObject *lender, PyObject *exporter)
+{
+    return Py_Version >= 0x030D0000 || (lender == exporter && !PyMemoryView_Check(lender));
 }
 
 PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -265,7 +273,8 @@ PyObject *ra_py_wrap(PyObject *module, PyObject *const *args, Py_ssize_t n)
         free(lent);
         return PyErr_NoMemory();
     }
-    buffer->keeps = lent->obj;
+    if (is_collectable(lent->obj, args[0]))
+        buffer->keeps = lent->obj;
     return ra_array_new(buffer, dtype, host, data, ndim, shape, strides, extent.size,
                         read_only, NULL);
 }

@@ -330,28 +330,29 @@ static void release(ra_buffer *self)
 
 /* Memory passed on many times is a chain: each owner holds the previous buffer. Releasing it
  * recursively would overflow the stack, so from this depth on buffers wait in a list until
- * the outermost release of this thread returns. */
+ * the outermost release of this thread returns; also those that a finalizer there lets go. */
 #define MAX_DEPTH 32
-static RA_THREAD_LOCAL int depth;
-static RA_THREAD_LOCAL ra_buffer *waiting;
+static RA_THREAD_LOCAL struct release_state {
+    int depth;
+    ra_buffer *waiting;
+} releases;
 
 static void release_in_turn(ra_buffer *self)
 {
-    if (depth == MAX_DEPTH) {
-        self->next = waiting;
-        waiting = self;
+    struct release_state *these = &releases;    /* one look-up of the thread's own */
+    if (these->depth == MAX_DEPTH) {
+        self->next = these->waiting;
+        these->waiting = self;
         return;
     }
-    depth++;
+    these->depth++;
     release(self);
-    depth--;
-    while (depth == 0 && waiting) {
-        ra_buffer *next = waiting;
-        waiting = next->next;
-        depth++;
+    while (these->depth == 1 && these->waiting) {
+        ra_buffer *next = these->waiting;
+        these->waiting = next->next;
         release(next);
-        depth--;
     }
+    these->depth--;
 }
 
 void ra_buffer_let_go(ra_buffer *self)
@@ -362,7 +363,7 @@ void ra_buffer_let_go(ra_buffer *self)
     if (self->owner)
         release_in_turn(self);
     else
-        release(self);      /* memory from the system: no other buffer depends on it */
+        release(self);      /* of our own memory: it calls nobody, and cannot recurse */
 }
 
 /* ---- Counters ----------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ static PyMethodDef functions[] = {
              "one dtype, in memory of the host, and of sizes that agree elsewhere."),
     FUNCTION(empty_spares,
              "empty_spares($module, /)\n--\n\n"
-             "Give back the memory that is kept for small arrays."),
+             "Release the memory that is kept for small arrays; return for how many."),
     FUNCTION(view,
              "view($module, array, element_offset, shape, strides, read_only, /)\n--\n\n"
              "Another layout over the memory of `array`. ValueError if it leaves it. Strides "

@@ -316,10 +316,12 @@ static PyMemberDef array_members[] = {
     {0},
 };
 
-/* For Python code, which could change the view: spare.c looks at it before it is reused. */
+/* For Python code, which could change the view: spare.c does not reuse it. */
 static PyObject *array_view(PyObject *self, void *closure)
 {
+#ifndef Py_GIL_DISABLED     /* where nothing is reused */
     ((ArrayObject *)self)->view_was_lent = 1;
+#endif
     return ra_array_view(self, closure);
 }
 

@@ -151,8 +151,8 @@ def _from_buffer(
         x = host.host_array(np.asarray(lent), own)
         return _from_array(x, dtype, device, None)
     try:
-        # Not through the memoryview: the collector of CPython 3.11 complains about one
-        # in a cycle that an array still uses.
+        # Not through the memoryview, which the collector of CPython before 3.13 may not
+        # see while an array uses it.
         x = wrap(obj, own, lent.format)
         # A component of a complex number is what must be aligned.
         align = own.bits // (16 if own.family == "complex floating" else 8)

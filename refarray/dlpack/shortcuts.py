@@ -78,19 +78,24 @@ def _paddle(paddle: Any) -> Callable[[Any], bool]:
 _KNOWN = {"torch": _torch, "paddle": _paddle}
 
 
-def _tensor_of(library: str) -> Any:
-    """Return the class `Tensor` of a library, if that is imported.
+def _is_tensor_of(library: str, kind: type) -> bool:
+    """Tell whether `kind` is the class `Tensor` of a library.
 
-    Others may bear the name only: a class can call itself torch.Tensor.
+    A class can bear the name and be another. The module is asked last, because a lazy
+    one would be loaded by the question.
     """
-    return getattr(sys.modules.get(library), "Tensor", None)
+    named = kind.__qualname__ == "Tensor" and kind.__module__ == library
+    return named and getattr(sys.modules.get(library), "Tensor", None) is kind
 
 
 def _is_tensor_of_torch(kind: type) -> bool:
     """Tell whether `kind` is torch.Tensor, or a subclass that lies where it says."""
-    tensor = _tensor_of("torch")
     where = "__dlpack_device__"
-    return tensor in kind.__mro__ and getattr(kind, where) is getattr(tensor, where)
+    return any(
+        _is_tensor_of("torch", base)
+        and getattr(kind, where, None) is getattr(base, where, None)
+        for base in kind.__mro__
+    )
 
 
 # The way to the memory of each type that has been met. Weak references, because a type
@@ -106,10 +111,10 @@ def way_to(kind: type) -> Way:
     elif _is_tensor_of_torch(kind):
         way = _ask_torch
     for library, make in _KNOWN.items():
-        api = getattr(kind, "__dlpack_c_exchange_api__", None)
-        if kind is _tensor_of(library) and api is not None:
+        if _is_tensor_of(library, kind):
+            api = getattr(kind, "__dlpack_c_exchange_api__", None)
             try:
-                way = (api, make(sys.modules[library]))
+                way = way if api is None else (api, make(sys.modules[library]))
             except AttributeError:
                 pass  # another release, without one of the questions: the usual way
     if len(ways) >= 256:  # references to types made on the fly must not pile up

@@ -20,6 +20,8 @@ In reading order:
     simulated_driver_signals.py     handlers of signals wait for the functions
     this file                       all of them as one object; the context manager
 
+More than 400 lines: each function of the driver is an attribute of one class.
+
 Next: profile.py.
 """
 

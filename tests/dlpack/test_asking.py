@@ -1,5 +1,8 @@
 """How often a producer is asked, and what of its exceptions arrives."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 
@@ -66,3 +69,38 @@ def test_a_method_that_is_taken_away_is_missed(kind):
     for _ in range(2):
         with pytest.raises(AttributeError, match="Without lacks them"):
             xp.from_dlpack(Without())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, TypeError])
+def test_what_the_hash_of_a_type_raises(error):
+    class Meta(type):
+        raised = None
+
+        def __hash__(cls):
+            if Meta.raised is not None:
+                raise Meta.raised
+            return type.__hash__(cls)
+
+    class Hashed(Producer, metaclass=Meta):
+        pass
+
+    xp.from_dlpack(Hashed())
+    Meta.raised = error("from the metaclass")
+    if error is TypeError:
+        assert xp.from_dlpack(Hashed()).shape == (3,)  # a type without a hash
+    else:
+        with pytest.raises(error, match="from the metaclass"):
+            xp.from_dlpack(Hashed())
+
+
+def test_no_module_is_loaded_by_a_question(monkeypatch):
+    # A module that is loaded when an attribute is asked for, as by importlib's recipe.
+    class Lazy(ModuleType):
+        def __getattr__(self, name):
+            raise ImportError("the module cannot be loaded")
+
+    for name in ("torch", "paddle"):
+        monkeypatch.setitem(sys.modules, name, Lazy(name))
+    for base in (Producer, np.ndarray):
+        x = type("Made", (base,), {})
+        assert xp.from_dlpack(x() if base is Producer else x(3)).shape == (3,)

@@ -141,6 +141,24 @@ def test_the_allocator_says_why_not(arguments, kind):
     assert [k for k, _ in told] == [kind]
 
 
+def test_the_allocator_reads_no_other_field_of_the_prototype():
+    # The header: only dtype, ndim, shape and device of the prototype are used.
+    errors = Errors()
+    shape = ffi.new("int64_t[]", [2, 3])
+    prototype = ffi.new("DLTensor *", {"ndim": 2, "shape": shape})
+    prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes = 2, 64, 1
+    prototype.device.device_type = 1
+    prototype.data = ffi.cast("void *", 0xDEADBEEF0)
+    prototype.strides = ffi.cast("int64_t *", 0xDEADBEEF0)
+    prototype.byte_offset = 2**63
+    out = ffi.new("DLManagedTensorVersioned **")
+    call = API.managed_tensor_allocator
+    assert call(prototype, out, ffi.NULL, errors.callback) == 0
+    assert [out[0].dl_tensor.strides[i] for i in range(2)] == [3, 1]
+    assert out[0].dl_tensor.byte_offset == 0
+    out[0].deleter(out[0])
+
+
 def test_a_host_has_no_stream():
     out = ffi.new("void **", ffi.cast("void *", 1))
     assert API.current_work_stream(1, 0, out) == 0

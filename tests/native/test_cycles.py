@@ -59,7 +59,14 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("owner", [Owner, Lender, LenderOfView])
+# Before 3.13 the collector of CPython crashes on a memoryview that is garbage while an
+# array still uses it (python/cpython#77894), so that refarray hides it there.
+LENDERS = [Owner, Lender]
+if sys.version_info >= (3, 13):
+    LENDERS.append(LenderOfView)
+
+
+@pytest.mark.parametrize("owner", LENDERS)
 @pytest.mark.parametrize("kept", KEPT)
 def test_a_cycle_is_collected(owner, kept, balance):
     with balance:
@@ -154,10 +161,28 @@ def make(lend):
     o.x = lend(o)
     o.y = o.x[8:]
 
+class Frame:
+    def __init__(self, view):
+        self.pixels = xp.asarray(view, copy=False)
+        self.itself = self
+
+class Made:
+    def __init__(self):
+        self.bytes = bytearray(64)
+    def __buffer__(self, flags):
+        return memoryview(self.bytes)
+
 make(lambda o: xp.asarray(o, copy=False))
 make(lambda o: xp.asarray(memoryview(o), copy=False))
 make(lambda o: xp.asarray(memoryview(o)[::-1], copy=False))
-gc.collect()
+for lender in (memoryview(bytearray(64)), memoryview(bytearray(64))[::-1], Made()):
+    try:
+        Frame(lender)
+    except (TypeError, ValueError):
+        pass  # before 3.12 no class has a buffer
+    gc.collect()
+    del lender
+    gc.collect()
 make(lambda o: xp.asarray(o, copy=False))
 """
 

@@ -205,7 +205,6 @@ KEPT = {
         "x = xp.from_dlpack(dlpack.Tensor.from_dlpack(described(Owner())))"
     ),
     "asarray": "x = xp.asarray(Lender(8), copy=False)",
-    "asarray of a memoryview": "x = xp.asarray(memoryview(Lender(8)), copy=False)",
     "Tensor.from_buffer": "x = dlpack.Tensor.from_buffer(Lender(8))",
     "Exports": "x = xp.from_dlpack(Exporting())",
     "a view": "x = xp.from_dlpack(Exporting())[1:]",
@@ -227,6 +226,12 @@ KEPT = {
         "with profiles.use('pedantic'): x = xp.from_dlpack(Exporting(), copy=False)"
     ),
 }
+
+if sys.version_info >= (3, 13):
+    # Before, refarray hides memoryviews from the collector, which could crash on them.
+    KEPT["asarray of a memoryview"] = (
+        "x = xp.asarray(memoryview(Lender(8)), copy=False)"
+    )
 
 
 def end_of(lines, tmp_path):
