@@ -17,8 +17,8 @@ void ra_object_free(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Set in the thread that ends the interpreter. Modules are torn down there after
- * Py_IsInitialized() has become 0, and what they held can still be released. */
+/* Set in the thread that ends the interpreter. It tears modules down after Py_IsInitialized()
+ * becomes 0, and release functions may still call Python there. */
 static RA_THREAD_LOCAL int ends_interpreter;
 
 PyObject *ra_py_mark_exit(PyObject *module, PyObject *const *args, Py_ssize_t n)

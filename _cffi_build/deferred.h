@@ -21,8 +21,8 @@ typedef struct ra_deferred {
  * can fail once there is. Set its address, or let go of it. NULL: out of memory. */
 ra_buffer *ra_buffer_of_device(size_t nbytes);
 
-/* Which memory of a device a buffer is over: the address of the note that will be left for
- * it, or NULL for memory of the host. */
+/* The note that is queued when the buffer is released, which stands for its memory; NULL for
+ * host memory. */
 const ra_deferred *ra_deferred_note(const ra_buffer *buffer);
 
 /* As ra_import and ra_undo_import, for memory of a device. */

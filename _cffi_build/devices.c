@@ -37,8 +37,8 @@ ra_buffer *ra_allocate_on(const ra_device *device, int64_t nbytes, int zeroed)
     void *address = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
     if (PyErr_Occurred()) {
-        /* The driver may have given memory before the exception came. Letting go leaves a
-         * note as ever, and Python gives back what it has under that number. */
+        /* The driver may have given memory before the exception came. Releasing the
+         * buffer queues a note, and Python frees the memory recorded under its number. */
         ra_buffer_let_go(buffer);
         return NULL;
     }
@@ -56,8 +56,8 @@ PyObject *ra_view_on_device(PyObject *array)
     return PyObject_CallFunctionObjArgs(device_view, array, NULL);
 }
 
-/* A note that Python drops without finishing it is on the list again, so that an exception
- * which comes while Python has the note in hand loses nothing. */
+/* If Python drops an unfinished note, put it back on the list, so that an exception loses
+ * nothing. */
 static void drop_note(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, note_name))

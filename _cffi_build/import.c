@@ -84,8 +84,8 @@ static int read_pair(PyObject *pair, int64_t *type, int64_t *id)
            read_number(pair, 1, id);
 }
 
-/* A managed tensor that has been looked at and not yet been taken over. What it says is in
- * the copy; the original is not read again. */
+/* A managed tensor that was copied and not yet taken over. Only the copy is used; the original
+ * is not read again. */
 typedef struct {
     void *managed;
     int versioned;

@@ -29,8 +29,8 @@ static PyMethodDef functions[] = {
              "exported)."),
     FUNCTION(finish_deferred,
              "finish_deferred($module, note, /)\n--\n\n"
-             "Call the deleter of foreign memory, and forget the note. Once for each note; a note "
-             "that is dropped without is taken again by the next take_deferred()."),
+             "Call the deleter of foreign memory, and forget the note. Call once for each note; "
+             "take_deferred() returns an unfinished note that was dropped once more."),
     FUNCTION(register_unknown,
              "register_unknown($module, type, /)\n--\n\n"
              "Let ints of this subclass be sizes which `shape` and `size` do not tell."),

@@ -74,7 +74,7 @@ PyObject *ra_array_over(ra_buffer *buffer, const ra_dtype *dtype, const ra_devic
     }
     ra_normalize_strides(ndim, shape, ra_strides(self));
     if (buffer->keeps) {
-        /* Holds the buffer in the array's place, where the collector can follow. */
+        /* The BufferObject owns the reference, so that the collector can trace it. */
         ra_buffer_retain(buffer);
         self->memory = ra_buffer_object(buffer, ra_in_host_memory(device));
         if (!self->memory)
@@ -102,9 +102,9 @@ PyObject *ra_array_new(ra_buffer *buffer, const ra_dtype *dtype,
     return array;
 }
 
-/* Only arrays whose buffer keeps a Python object are tracked. Their `memory` holds that
- * buffer. The kernels' view holds `memory` a second time, and the collector cannot look into
- * an ndarray, so the array answers for its view, which nobody else holds. */
+/* Only arrays whose buffer keeps a Python object are tracked. Their `memory` holds that buffer.
+ * The kernels' view references `memory` too, and the collector cannot look into an ndarray. If
+ * nothing else holds the view, the array visits `memory` once more on its behalf. */
 static int array_traverse(PyObject *object, visitproc visit, void *arg)
 {
     ArrayObject *self = (ArrayObject *)object;

@@ -1,6 +1,6 @@
-/* Spare parts: the memory of a small array that was let go, together with the kernels' view
- * of it, kept for the next array of the same dtype and shape. To make the two anew costs as
- * much as the addition of two short arrays.
+/* The reuse pool for small arrays: the memory of a released array and the kernels' view of it
+ * serve the next array of the same dtype and shape. Allocating both costs as much as adding two
+ * short arrays.
  *
  * Counted as cached memory (memory.h) and given back with it. At most RA_SPARES blocks of
  * at most RA_SPARE_BYTES: 16 KiB in all.

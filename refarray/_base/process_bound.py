@@ -1,8 +1,7 @@
-"""Objects that stand for something in this process: memory, a stream, a record in C.
+"""Objects that hold an address or a handle: of memory, a stream or a record in C.
 
-Such an object holds an address or a handle. A copy of the number alone would outlive
-what it stands for, and in another process it stands for nothing. So copies are the
-object itself, and a pickle is refused.
+A copied number would outlive the memory, and it means nothing in another process. So
+copying such an object returns the object itself, and pickling raises TypeError.
 
 Next: `layout.py`.
 """

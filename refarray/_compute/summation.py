@@ -24,15 +24,15 @@ from refarray._compute.engine import Kernel
 
 BLOCK = 64  # A block has from this many terms up to one fewer than twice as many.
 RUN = 8192  # NumPy's inner loop should add so many elements at once.
-FEW = 1024  # The sum of so few elements takes less time than the choice of a way.
+FEW = 1024  # Up to this size, choosing a method costs more than the sum.
 
 _add: Kernel = np.add.reduce
 
 
 def sum_kernel(k: ModuleType) -> Kernel:
-    """Return what sums elements, called as `add.reduce` of the kernels `k` is.
+    """Return a function like `add.reduce` of the kernels `k` whose error is small.
 
-    For FEW elements it does no more than that, which callers may ask for directly.
+    Up to FEW elements both do the same, so callers may use `add.reduce` directly.
     """
     kernel: Kernel = _reduce if k is np else k.add.reduce
     return kernel
@@ -72,8 +72,8 @@ def _split(
     summed = [a for a in chosen if shape[a] > 1]
     if same:
         # NumPy sums pairwise where the smallest strides are, along one run of memory.
-        # Of axes with the same stride the last is the innermost. A stride of 0 says
-        # nothing. Elements are converted in a buffer, which is summed when it is full.
+        # Of axes with the same stride the last is the innermost. Stride 0 is
+        # ignored. If NumPy converts elements, it sums one buffer of them after another.
         run = 0
         for stride, a in sorted((abs(strides[a]), -a) for a in every if shape[a] > 1):
             if -a not in summed or stride == 0 or run not in (0, stride):

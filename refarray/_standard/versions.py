@@ -37,7 +37,7 @@ _SINCE = {
 }
 _LINALG_SINCE = {"eig": "2025.12", "eigvals": "2025.12"}
 
-# What refarray has beside the standard, and namespaces of versions do not have.
+# refarray's own names, which no versioned namespace contains.
 _BESIDE = ("Array", "Device", "dlpack", "memory", "namespace", "__array_api_version__")
 
 _EXTENSIONS = ("linalg", "fft")

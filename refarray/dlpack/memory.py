@@ -310,8 +310,7 @@ class Tensor(ProcessBound):
 class Taken(ProcessBound):
     """The owner of memory that a producer handed over: it goes back with this object.
 
-    Opaque, for the memory behind it may be read-only, or have gaps that are not the
-    tensor's.
+    Opaque: the memory may be read-only, or contain bytes outside the tensor.
     """
 
     __slots__ = ("_buffer",)
