@@ -127,11 +127,12 @@ def give_back_unowned() -> None:
         # finalizer, may come to it as well, and finds an empty handle.
         try:
             handle = _unowned[0]
+        except IndexError:
+            break  # another thread had the last one
+        try:
             handle.give_back()
         except CudaError as error:
             refused = error
-        except IndexError:
-            continue
         _handles.pop(id(handle), None)
         with suppress(ValueError):
             _unowned.remove(handle)

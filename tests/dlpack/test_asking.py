@@ -72,7 +72,7 @@ def test_a_method_that_is_taken_away_is_missed(kind):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, TypeError])
-def test_what_the_hash_of_a_type_raises(error):
+def test_what_the_hash_of_a_type_raises(error, unguarded):
     class Meta(type):
         raised = None
 
@@ -92,7 +92,7 @@ def test_what_the_hash_of_a_type_raises(error):
             xp.from_dlpack(Hashed())
 
 
-def test_no_module_is_loaded_by_a_question(monkeypatch):
+def test_no_module_is_loaded_by_a_question(monkeypatch, unguarded):
     # A module that is loaded when an attribute is asked for, as by importlib's recipe.
     class Lazy(ModuleType):
         def __getattr__(self, name):
