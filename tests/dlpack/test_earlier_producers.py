@@ -7,6 +7,7 @@ nothing about the words of that TypeError.
 
 import gc
 import sys
+import warnings
 import weakref
 from types import SimpleNamespace
 
@@ -190,3 +191,22 @@ def test_a_class_that_calls_itself_a_tensor_of_torch(monkeypatch, module):
         module.Tensor = Stub
     for _ in range(2):
         assert memoryview(xp.from_dlpack(Stub())).tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("function", [xp.from_dlpack, Tensor.from_dlpack, inspect])
+def test_a_warning_of_the_retry_does_not_hide_the_first_error(function):
+    # pyarrow refuses its dates with a TypeError, and warns of legacy capsules.
+    class Refusing:
+        def __dlpack_device__(self):
+            return CPU
+
+        def __dlpack__(self, *, max_version=None, **question):
+            if max_version is None:
+                warnings.warn("old form", DeprecationWarning, stacklevel=2)
+            raise TypeError("dates have no DLPack dtype")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(TypeError, match="dates have no"):
+                function(Refusing())

@@ -8,7 +8,7 @@ from exchange import library
 
 import refarray as xp
 from refarray.dlpack import from_capsule
-from refarray.dlpack.shortcuts import ways
+from refarray.dlpack.shortcuts import way_to
 
 paddle = library("paddle")
 
@@ -34,7 +34,7 @@ PLAIN = {"plain", "strided", "bfloat16", "empty", "0-d"}
 @pytest.mark.parametrize("state", tensors())
 def test_both_ways_agree_in_every_state(state):
     tensor = tensors()[state]
-    way = ways[type(tensor)]
+    way = way_to(type(tensor))
     assert (isinstance(way, tuple) and way[1](tensor)) == (state in PLAIN)
     if state in PLAIN:
         usual = from_capsule(tensor.__dlpack__(max_version=(1, 3)))

@@ -9,7 +9,7 @@ from exchange import library
 import refarray as xp
 from refarray._memory.native import import_object
 from refarray.dlpack import from_capsule
-from refarray.dlpack.shortcuts import ask, ways
+from refarray.dlpack.shortcuts import ask, way_to, ways
 
 torch = library("torch")
 
@@ -40,7 +40,7 @@ PLAIN = {"plain", "strided", "bfloat16", "empty", "0-d", "inference"}
 
 
 def takes_the_shortcut(tensor):
-    way = ways[type(tensor)]
+    way = way_to(type(tensor))
     if not isinstance(way, tuple):
         return False
     api, is_plain = way
@@ -96,5 +96,5 @@ def test_the_memory_is_shared_and_given_back():
 def test_types_made_on_the_fly_do_not_pile_up():
     for i in range(1000):
         kind = type(f"Producer{i}", (), {})
-        assert ways[kind] is ask
+        assert way_to(kind) is ask
     assert len(ways) <= 256
