@@ -133,6 +133,8 @@ def give_back_unowned() -> None:
             handle.give_back()
         except CudaError as error:
             refused = error
+        except IndexError:
+            continue  # another thread has taken its cell
         _handles.pop(id(handle), None)
         with suppress(ValueError):
             _unowned.remove(handle)
