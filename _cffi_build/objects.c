@@ -331,6 +331,7 @@ static PyGetSetDef array_getset[] = {
      "Number of elements; None if it is not known. Source: array API, array.size.", NULL},
     {"_size", array_count, NULL, "Number of elements; an Unknown where size is None.", NULL},
     {"_buffer", ra_array_memory, NULL, "The memory, which every view of it shares.", NULL},
+    {"_view_to_fill", ra_array_view, NULL, "The same, for code that writes elements only.", NULL},
     {"_view", array_view, NULL, "What kernels compute with: a view of this memory.",
      NULL},
     {"_strides", array_strides, NULL, "Step along each axis, in elements.", NULL},

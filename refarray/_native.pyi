@@ -30,6 +30,8 @@ class Buffer:
 class ArrayBase:
     @property
     def _view(self) -> Any: ...
+    @property
+    def _view_to_fill(self) -> Any: ...
     # What the standard says, tuple[int | None, ...] and int | None, would burden every
     # use; sizes are None under a profile that says so only.
     @property

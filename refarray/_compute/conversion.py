@@ -208,7 +208,9 @@ def _from_values(obj: Any, dtype: DType | None, device: Device) -> Array:
             target = dtype
     place = device if device.pretend else CPU
     out: Array = allocate(shape, target, place, False)
-    elements = out._view
+    elements = (
+        out._view_to_fill
+    )  # the view can be reused: it never leaves this function
     if len(shape) != 1:
         elements = elements.reshape(-1)
     try:
