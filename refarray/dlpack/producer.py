@@ -84,7 +84,7 @@ def export_to_host(x: _A, copy: bool | None) -> tuple[_A, bool]:
 
 
 def device_pair(dl_device: object) -> tuple[int, int]:
-    """Return the argument `dl_device` as two integers; TypeError if it is not a pair."""
+    """Return the argument `dl_device` as two integers, or raise TypeError."""
     pair = plain_pair(dl_device)
     if (
         isinstance(pair, tuple)
